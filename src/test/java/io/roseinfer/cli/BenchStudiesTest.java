@@ -451,6 +451,39 @@ class BenchStudiesTest {
         assertThat(replay.out()).contains("40 requests, on sim", "TPOT p90");
     }
 
+    @Test
+    void comparison_prints_the_named_percentiles_and_decides_by_one() throws IOException {
+        Outcome ab = bench(
+                "ab",
+                "--pairs=10",
+                "--request-rate=20",
+                "--b=--step-costs=step:9,token:0.1",
+                "--metric=p75_ttft_ms",
+                "--metric-percentiles=75,99.5",
+                "--json",
+                file("ab.json"));
+        assertThat(ab.out())
+                .contains("\np75_ttft_ms ", "\np99.5_itl_ms ", "B is worse: p75_ttft_ms changes by")
+                .doesNotContain("\np99_ttft_ms ", "Both: --metric-percentiles");
+        assertThat(read("ab.json").at("/pairs/0/a").has("p99.5_e2el_ms")).isTrue();
+        assertThat(read("ab.json").at("/percentiles").get(0).doubleValue()).isEqualTo(75);
+    }
+
+    @Test
+    void sweep_prints_the_named_percentiles_of_ttft_and_tpot() {
+        Outcome sweep = bench("sweep", "--vary=max-batch-size=2,4", "--metric-percentiles=90,99.5");
+        assertThat(sweep.out())
+                .containsPattern("TTFT p50 +TTFT p90 +TTFT p99.5 +TPOT p50 +TPOT p90 +TPOT p99.5 +tokens/s")
+                .doesNotContain("TTFT p99 ");
+    }
+
+    @Test
+    void sweep_without_bounds_prints_no_good_requests() {
+        Outcome sweep = bench("sweep", "--vary=max-batch-size=2,4");
+        assertThat(sweep.err()).contains(" requests/s, TTFT p99").doesNotContain("goodput", "% good");
+        assertThat(sweep.out()).doesNotContain("100.0 ");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -464,6 +497,9 @@ class BenchStudiesTest {
                 "ab | --pairs=11 | --pairs is 11; it must be even",
                 "ab | --pairs=4 | --pairs is 4; it must be 10 or more",
                 "ab | --metric=speed | --metric is 'speed'; it must be one of mean_ttft_ms",
+                "ab | --metric=median_tttf_ms | --metric is 'median_tttf_ms'; did you mean median_ttft_ms? It must be one of",
+                "ab | --metric=p99_e2e | --metric is 'p99_e2e'; did you mean p99_e2el_ms? It must be one of",
+                "ab | --metric=p95_ttft_ms | --metric is 'p95_ttft_ms'; did you mean p90_ttft_ms or p99_ttft_ms?",
                 "ab | --metric=p99_ttft_ms{tenant=x} | --metric is 'p99_ttft_ms{tenant=x}', but the load has no tenants",
                 "ab | --metric=good_share | --metric is 'good_share', but no request has bounds; add --goodput",
                 "ab | --b=--step-costs=step:0,token:0 | --step-costs is step:0,token:0, so that no step takes time",

@@ -26,13 +26,9 @@ public final class ComparisonReport {
     /** The metrics printed in addition to the deciding one; files contain all. */
     private static final Set<String> SHOWN = Set.of(
             "median_ttft_ms",
-            "p99_ttft_ms",
             "median_tpot_ms",
-            "p99_tpot_ms",
             "median_itl_ms",
-            "p99_itl_ms",
             "median_e2el_ms",
-            "p99_e2el_ms",
             "output_throughput",
             "request_goodput",
             "preemptions",
@@ -67,8 +63,9 @@ public final class ComparisonReport {
      * Returns the table and the verdict. Every line ends with a newline.
      *
      * @param arms the compared arms and the deciding metric
+     * @param percentiles the percentiles of latencies to show, 0 to 100
      */
-    public static String text(Comparison comparison, ComparisonResult.Arms arms) {
+    public static String text(Comparison comparison, ComparisonResult.Arms arms, List<Double> percentiles) {
         Formatter out = new Formatter(Locale.ROOT);
         out.format(
                 "=== a/b: %d pairs, A B B A%s ===\n",
@@ -76,17 +73,17 @@ public final class ComparisonReport {
         out.format("A: %s\n", arms.a().isEmpty() ? "no additional flags" : String.join(" ", arms.a()));
         out.format("B: %s\n", arms.b().isEmpty() ? "no additional flags" : String.join(" ", arms.b()));
         Map<String, PairedRatio> shown = new LinkedHashMap<>(comparison.ratios());
-        shown.keySet().removeIf(metric -> !isShown(metric, arms));
+        shown.keySet().removeIf(metric -> !isShown(metric, arms, percentiles));
         double span = shown.values().stream()
                 .mapToDouble(ratio -> Math.max(-Math.log(ratio.low()), Math.log(ratio.high())))
                 .max()
                 .orElse(MIN_SPAN);
         span = Math.max(MIN_SPAN, span);
         List<String> zeros = comparison.withZeros().stream()
-                .filter(metric -> isShown(metric, arms) && !isAlwaysZero(comparison, metric))
+                .filter(metric -> isShown(metric, arms, percentiles) && !isAlwaysZero(comparison, metric))
                 .toList();
         List<String> single = comparison.positive().stream()
-                .filter(metric -> comparison.isOfOneRun() && isShown(metric, arms))
+                .filter(metric -> comparison.isOfOneRun() && isShown(metric, arms, percentiles))
                 .toList();
         int width = Stream.of(shown.keySet(), zeros, single)
                 .flatMap(Collection::stream)
@@ -126,13 +123,17 @@ public final class ComparisonReport {
         return out.toString();
     }
 
-    /** Returns whether tables and charts show a metric of all requests in addition to the deciding one. */
-    public static boolean isShown(String metric) {
-        return SHOWN.contains(metric);
+    /**
+     * Returns whether tables and charts show a metric of all requests in addition to the deciding one.
+     *
+     * @param percentiles the percentiles of latencies to show
+     */
+    public static boolean isShown(String metric, List<Double> percentiles) {
+        return SHOWN.contains(metric) || RunMetrics.isPercentile(metric, percentiles);
     }
 
-    private static boolean isShown(String metric, ComparisonResult.Arms arms) {
-        return isShown(metric)
+    private static boolean isShown(String metric, ComparisonResult.Arms arms, List<Double> percentiles) {
+        return isShown(metric, percentiles)
                 || metric.equals(arms.metric())
                 || SHOWN_OF_GROUPS.matcher(metric).matches();
     }

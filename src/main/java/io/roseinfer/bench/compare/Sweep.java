@@ -1,6 +1,5 @@
 package io.roseinfer.bench.compare;
 
-import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -242,19 +241,15 @@ public record Sweep(List<SweepPoint> points, double attainment) {
                                 && point.keepsUp()
                                 && !point.isWithin(attainment)
                                 && isEqual(point, lowest.getFirst()));
-        return isSame ? OptionalDouble.of(1 - goodShare(lowest.getFirst())) : OptionalDouble.empty();
+        return isSame ? OptionalDouble.of(1 - lowest.getFirst().goodShare()) : OptionalDouble.empty();
     }
 
     private static boolean isEqual(SweepPoint point, SweepPoint other) {
-        return goodShare(point) == goodShare(other)
+        return point.goodShare() == other.goodShare()
                 && Stream.of("median_ttft_ms", "median_tpot_ms")
                         .allMatch(metric -> Math.abs(point.metric(metric).orElse(0)
                                         - other.metric(metric).orElse(0))
                                 <= EQUAL_LATENCY * other.metric(metric).orElse(0));
-    }
-
-    private static double goodShare(SweepPoint point) {
-        return point.metric(RunMetrics.GOOD_SHARE).orElse(0);
     }
 
     /**

@@ -52,8 +52,17 @@ public record SweepPoint(
         reasons = List.copyOf(reasons);
     }
 
-    /** Returns the point of a run. */
-    public static SweepPoint of(Map<String, String> flags, LoadResult run, RunValidity verdict, Objectives objectives) {
+    /**
+     * Returns the point of a run.
+     *
+     * @param percentiles further percentiles of latencies, 0 to 100
+     */
+    public static SweepPoint of(
+            Map<String, String> flags,
+            LoadResult run,
+            RunValidity verdict,
+            Objectives objectives,
+            List<Double> percentiles) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         metrics.put(REQUESTS, (double) run.calls().size());
         if (run.isScheduled() && Double.isFinite(run.scheduledRate())) {
@@ -65,12 +74,10 @@ public record SweepPoint(
                 metrics.put(NEEDED_REQUESTS, (double) backlog.needed());
             }
         }
-        metrics.putAll(RunMetrics.of(run, objectives));
+        metrics.putAll(RunMetrics.of(run, objectives, percentiles));
         int completed = run.completed().size();
         // Without bounds, all completed requests are good.
         metrics.putIfAbsent(RunMetrics.REQUEST_GOODPUT, completed / run.seconds());
-        metrics.putIfAbsent(
-                RunMetrics.GOOD_SHARE, completed / Math.max(1.0, run.calls().size()));
         int failed = run.calls().size() - completed;
         return new SweepPoint(flags, metrics, failed, verdict.reasons());
     }
@@ -133,6 +140,12 @@ public record SweepPoint(
 
     /** Returns whether at least a share of all requests, 0 to 1, was good. */
     public boolean isWithin(double attainment) {
-        return metric("good_share").orElse(0) >= attainment;
+        return goodShare() >= attainment;
+    }
+
+    /** Returns the share of good requests, 0 to 1; without bounds, all completed requests are good. */
+    double goodShare() {
+        double requests = metric(REQUESTS).orElse(0);
+        return metric(RunMetrics.GOOD_SHARE).orElse(requests == 0 ? 0 : 1 - failed / requests);
     }
 }

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.report.Objectives;
+import io.roseinfer.bench.report.RunMetrics;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Formats the results of {@code bench sweep}: a line per point with a bar of its goodput, and for each setting the knee and the highest rate
@@ -36,14 +38,21 @@ public final class SweepReport {
         return flags(point.flags())
                 + String.format(
                         Locale.ROOT,
-                        ": goodput %.2f requests/s, %s %% good, TTFT p99 %s ms, TPOT p50 %s ms%s",
-                        point.metric("request_goodput").orElse(0),
-                        good(point, attainment),
+                        ": %s, TTFT p99 %s ms, TPOT p50 %s ms%s",
+                        goodput(point, attainment),
                         number(point, "p99_ttft_ms"),
                         number(point, "median_tpot_ms"),
                         point.counts()
                                 ? backlog(point, attainment)
                                 : ", INVALID: " + point.reasons().getFirst());
+    }
+
+    private static String goodput(SweepPoint point, double attainment) {
+        String rate = String.format(
+                Locale.ROOT, "%.2f requests/s", point.metric("request_goodput").orElse(0));
+        return point.metric(RunMetrics.GOOD_SHARE).isPresent()
+                ? "goodput " + rate + ", " + good(point, attainment) + " % good"
+                : rate;
     }
 
     private static String backlog(SweepPoint point, double attainment) {
@@ -64,9 +73,12 @@ public final class SweepReport {
                 : point.keepsUp() ? "" : point.isUndecided(attainment) ? " TOO SHORT" : " BEHIND";
     }
 
-    /** Returns the percentage of good requests, with as many digits as show that it is below the attainment. */
+    /** Returns the percentage of good requests, with as many digits as show that it is below the attainment; a dash without bounds. */
     private static String good(SweepPoint point, double attainment) {
-        double percent = 100 * point.metric("good_share").orElse(0);
+        if (point.metric(RunMetrics.GOOD_SHARE).isEmpty()) {
+            return "-";
+        }
+        double percent = 100 * point.goodShare();
         String text = String.format(Locale.ROOT, "%.1f", percent);
         for (int digits = 2;
                 digits <= MAX_DIGITS && !point.isWithin(attainment) && Double.parseDouble(text) >= 100 * attainment;
@@ -100,8 +112,14 @@ public final class SweepReport {
         return known(point, metric, "%.2f", 1);
     }
 
-    /** Returns the table and the searched rates. Every line ends with a newline. */
-    public static String text(Sweep sweep, Objectives objectives) {
+    /**
+     * Returns the table and the searched rates. Every line ends with a newline.
+     *
+     * @param study describes the runs: its objectives, and the percentiles of TTFT and TPOT to show
+     */
+    public static String text(Sweep sweep, Study study) {
+        Objectives objectives = study.objectives();
+        List<String> latencies = latencies(study);
         Formatter out = new Formatter(Locale.ROOT);
         out.format("=== sweep: %d points%s ===\n", sweep.points().size(), objective(sweep, objectives));
         int width = sweep.points().stream()
@@ -111,7 +129,7 @@ public final class SweepReport {
         width = Math.max(width, "point".length());
         boolean isMeasured = hasExtrapolation(sweep);
         out.format(
-                "%-" + width + "s %9s %9s %11s %9s %7s %6s %10s %10s %10s %10s %8s %6s%s  goodput\n",
+                "%-" + width + "s %9s %9s %11s %9s %7s %6s%s %10s %8s %6s%s  goodput\n",
                 "point",
                 "requests",
                 "offered/s",
@@ -119,9 +137,7 @@ public final class SweepReport {
                 "goodput/s",
                 "good %",
                 "failed",
-                "TTFT p50",
-                "TTFT p99",
-                "TPOT p50",
+                columns(latencies.stream().map(SweepReport::title)),
                 "tokens/s",
                 "preempts",
                 "hit %",
@@ -132,7 +148,7 @@ public final class SweepReport {
                 .orElse(1);
         for (Sweep.Settings settings : sweep.bySettings()) {
             for (SweepPoint point : settings.points()) {
-                row(out, sweep, point, width, most, isMeasured);
+                row(out, sweep, point, width, most, latencies, isMeasured);
             }
         }
         if (sweep.variesRate()) {
@@ -202,11 +218,40 @@ public final class SweepReport {
                 .anyMatch(point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).isPresent());
     }
 
-    private static void row(Formatter out, Sweep sweep, SweepPoint point, int width, double most, boolean isMeasured) {
+    /** Returns the shown metrics of latencies: percentiles of TPOT other than the median only if the study names percentiles. */
+    private static List<String> latencies(Study study) {
+        List<String> names = new ArrayList<>();
+        for (String latency : List.of("ttft", "tpot")) {
+            names.add("median_" + latency + "_ms");
+            if (latency.equals("ttft") || !study.percentiles().isEmpty()) {
+                study.shownPercentiles().forEach(each -> names.add(RunMetrics.percentile(each, latency)));
+            }
+        }
+        return names;
+    }
+
+    /** Returns the title of a latency's column, as in {@code TTFT p99} for {@code p99_ttft_ms}. */
+    private static String title(String metric) {
+        String[] words = metric.split("_");
+        return words[1].toUpperCase(Locale.ROOT) + " " + words[0].replace("median", "p50");
+    }
+
+    private static String columns(Stream<String> texts) {
+        return texts.map(text -> String.format(Locale.ROOT, " %10s", text)).collect(Collectors.joining());
+    }
+
+    private static void row(
+            Formatter out,
+            Sweep sweep,
+            SweepPoint point,
+            int width,
+            double most,
+            List<String> latencies,
+            boolean isMeasured) {
         double goodput = point.metric("request_goodput").orElse(0);
         OptionalDouble offered = point.metric(SweepPoint.OFFERED_RATE);
         out.format(
-                "%-" + width + "s %9s %9s %11s %9.2f %7s %6d %10s %10s %10s %10s %8s %6s%s  %s%s\n",
+                "%-" + width + "s %9s %9s %11s %9.2f %7s %6d%s %10s %8s %6s%s  %s%s\n",
                 flags(point.flags()),
                 known(point, SweepPoint.REQUESTS, "%.0f", 1),
                 offered.isPresent() ? fourDigits(offered.getAsDouble()) : "-",
@@ -214,9 +259,7 @@ public final class SweepReport {
                 goodput,
                 good(point, sweep.attainment()),
                 point.failed(),
-                number(point, "median_ttft_ms"),
-                number(point, "p99_ttft_ms"),
-                number(point, "median_tpot_ms"),
+                columns(latencies.stream().map(metric -> number(point, metric))),
                 number(point, "output_throughput"),
                 known(point, "preemptions", "%.0f", 1),
                 known(point, "cache_hit_rate", "%.1f", 100),

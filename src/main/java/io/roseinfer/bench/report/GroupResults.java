@@ -62,7 +62,7 @@ public record GroupResults(
         calls.forEach((name, own) -> {
             Map<String, Double> metrics = new LinkedHashMap<>();
             metrics.put("requests", (double) own.size());
-            Map<String, Double> all = RunMetrics.ofAll(run.withCalls(own), objectives);
+            Map<String, Double> all = RunMetrics.ofAll(run.withCalls(own), objectives, List.of());
             METRICS.stream().filter(all::containsKey).forEach(metric -> metrics.put(metric, all.get(metric)));
             results.put(name, metrics);
         });

@@ -57,11 +57,19 @@ public final class RunMetrics {
 
     private RunMetrics() {}
 
-    /** Returns the names of all metrics that runs of a load may have. */
-    public static List<String> names(OfferedLoad load) {
+    /**
+     * Returns the names of all metrics that runs of a load may have.
+     *
+     * @param percentiles further percentiles of latencies, 0 to 100
+     */
+    public static List<String> names(OfferedLoad load, List<Double> percentiles) {
         List<String> names = new ArrayList<>();
         for (String latency : LATENCIES) {
             STATISTICS.forEach(statistic -> names.add(statistic + "_" + latency + "_ms"));
+            percentiles.stream()
+                    .map(percentile -> percentile(percentile, latency))
+                    .filter(name -> !names.contains(name))
+                    .forEach(names::add);
         }
         names.addAll(List.of("mean_normalized_ms", "max_normalized_ms"));
         HIGHER.stream()
@@ -73,19 +81,36 @@ public final class RunMetrics {
         return names;
     }
 
+    /** Returns the name of a percentile of {@code ttft}, {@code tpot}, {@code itl} or {@code e2el}, as in {@code p99_ttft_ms}. */
+    public static String percentile(double percentile, String latency) {
+        return "p" + ServeResult.number(percentile) + "_" + latency + "_ms";
+    }
+
+    /** Returns whether a metric is one of some percentiles of a latency of all requests. */
+    public static boolean isPercentile(String name, List<Double> percentiles) {
+        return LATENCIES.stream()
+                .anyMatch(latency -> percentiles.stream().anyMatch(each -> name.equals(percentile(each, latency))));
+    }
+
+    /** Returns the metrics of a run without further percentiles. */
+    public static Map<String, Double> of(LoadResult run, Objectives objectives) {
+        return of(run, objectives, List.of());
+    }
+
     /**
      * Returns the metrics of a run.
      *
      * @param objectives bounds of good requests
+     * @param percentiles further percentiles of the latencies of all requests, 0 to 100
      */
-    public static Map<String, Double> of(LoadResult run, Objectives objectives) {
-        Map<String, Double> metrics = ofAll(run, objectives);
+    public static Map<String, Double> of(LoadResult run, Objectives objectives, List<Double> percentiles) {
+        Map<String, Double> metrics = ofAll(run, objectives, percentiles);
         GroupResults.of(run, objectives).ifPresent(groups -> metrics.putAll(groups.metrics()));
         return metrics;
     }
 
     /** Returns the metrics over all requests. */
-    static Map<String, Double> ofAll(LoadResult run, Objectives objectives) {
+    static Map<String, Double> ofAll(LoadResult run, Objectives objectives, List<Double> percentiles) {
         Map<String, Double> metrics = new LinkedHashMap<>();
         LatencyTable.fromSent(run).forEach((metric, values) -> {
             if (values.size() > 0) {
@@ -93,6 +118,7 @@ public final class RunMetrics {
                 metrics.put("median_" + metric + "_ms", values.percentile(50));
                 metrics.put("p90_" + metric + "_ms", values.percentile(90));
                 metrics.put("p99_" + metric + "_ms", values.percentile(99));
+                percentiles.forEach(each -> metrics.put(percentile(each, metric), values.percentile(each)));
             }
         });
         double[] normalized = run.completed().stream()

@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.SpellingSuggestion;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
@@ -16,6 +17,7 @@ import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
+import io.roseinfer.cli.flags.PercentilesFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
@@ -39,7 +41,7 @@ import picocli.CommandLine.Option;
         name = "ab",
         description = {
             "Compare two configurations or servers by pairs of runs of the same requests, in order A B B A, with a confidence interval.",
-            "Takes bench serve's flags, except for percentiles, for both arms; --a and --b add to them."
+            "Takes bench serve's flags, except --percentile-metrics, for both arms; --a and --b add to them."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
@@ -55,8 +57,17 @@ public final class BenchAbCommand implements Command {
     private static final Pattern OF_GROUP = Pattern.compile("[a-z0-9_]+\\{(tenant|slo)=(.*)}");
 
     /** The flags of this command that are not flags of {@code bench serve}; each takes one value. */
-    private static final Set<String> OWN =
-            Set.of("--a", "--b", "--pairs", "--metric", "--no-worse-than", "--json", "--report", "--title", "--csv");
+    private static final Set<String> OWN = Set.of(
+            "--a",
+            "--b",
+            "--pairs",
+            "--metric",
+            "--no-worse-than",
+            "--metric-percentiles",
+            "--json",
+            "--report",
+            "--title",
+            "--csv");
 
     @Option(
             names = "--a",
@@ -96,6 +107,9 @@ public final class BenchAbCommand implements Command {
             description = "Percentage by which B may be worse.")
     @Within(min = 0)
     private double noWorseThan;
+
+    @Mixin
+    private PercentilesFlag percentiles = new PercentilesFlag();
 
     @Mixin
     private JsonFlag json = new JsonFlag();
@@ -153,7 +167,12 @@ public final class BenchAbCommand implements Command {
             return ComparisonResult.of(
                     Comparison.of(measured.all()),
                     arms(measured),
-                    new Study(command, shared, flags.objective().objectives(), List.copyOf(environments)));
+                    new Study(
+                            command,
+                            shared,
+                            flags.objective().objectives(),
+                            percentiles.values(),
+                            List.copyOf(environments)));
         }
 
         /** Writes the pairs so far. */
@@ -211,7 +230,7 @@ public final class BenchAbCommand implements Command {
         pages.write("ab", () -> results.result(measured));
         terminal.print(Environment.simulatedLines(results.environments));
         terminal.print("Both: " + (results.shared.isEmpty() ? "no flags" : String.join(" ", results.shared)) + "\n");
-        terminal.print(ComparisonReport.text(comparison, results.arms(measured)));
+        terminal.print(ComparisonReport.text(comparison, results.arms(measured), percentiles.values()));
         if (measured.all().size() < pairs && !comparison.isOfOneRun()) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
                     + " pairs were measured, " + measured.discarded() + " had an invalid run");
@@ -237,7 +256,7 @@ public final class BenchAbCommand implements Command {
             throw new BadInput("--metric is '" + metric + "', but no request has bounds; add --goodput, as in --goodput"
                     + " ttft:200 tpot:50, or --slo");
         }
-        List<String> names = RunMetrics.names(load);
+        List<String> names = RunMetrics.names(load, percentiles.values());
         if (!names.contains(metric)) {
             Matcher group = OF_GROUP.matcher(metric);
             if (group.matches()) {
@@ -255,8 +274,20 @@ public final class BenchAbCommand implements Command {
                                     : kind + " " + group.group(2) + "; it has " + String.join(", ", values)));
                 }
             }
-            throw new BadInput("--metric is '" + metric + "'; it must be one of " + String.join(", ", names));
+            throw new BadInput("--metric is '" + metric + "'"
+                    + (near(names).isEmpty()
+                            ? "; it must be one of " + String.join(", ", names)
+                            : SpellingSuggestion.suggestion(near(names)) + " It must be one of "
+                                    + String.join(", ", names)));
         }
+    }
+
+    /** Returns the names with the fewest edits, or else those that contain the given one. */
+    private List<String> near(List<String> names) {
+        List<String> nearest = SpellingSuggestion.nearest(metric, names);
+        return nearest.isEmpty() && !metric.isEmpty()
+                ? names.stream().filter(name -> name.contains(metric)).toList()
+                : nearest;
     }
 
     /** Rejects the seed of an arm: each pair sets the seed of both. */
@@ -314,8 +345,7 @@ public final class BenchAbCommand implements Command {
      *
      * @param printed messages already printed; each is printed once
      */
-    private static Comparison.Arm arm(
-            ServeCommandLine line, SystemUnderTest system, Set<String> printed, Terminal terminal) {
+    private Comparison.Arm arm(ServeCommandLine line, SystemUnderTest system, Set<String> printed, Terminal terminal) {
         return seed -> {
             BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
@@ -330,7 +360,7 @@ public final class BenchAbCommand implements Command {
                 return Optional.empty();
             }
             Map<String, Double> metrics = new LinkedHashMap<>(RunMetrics.of(
-                    line.flags().counted(result), line.flags().objective().objectives()));
+                    line.flags().counted(result), line.flags().objective().objectives(), percentiles.values()));
             metrics.put(
                     RunMetrics.FAILED_REQUESTS,
                     (double) result.calls().size() - result.completed().size());

@@ -10,6 +10,7 @@ import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.JsonFlag;
+import io.roseinfer.cli.flags.PercentilesFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Option;
         name = "sweep",
         description = {
             "Run bench serve for every combination of flag values, or find the highest rate that meets an objective.",
-            "Takes bench serve's flags, except for percentiles; --goodput is the objective."
+            "Takes bench serve's flags, except --percentile-metrics; --goodput is the objective."
         },
         abbreviateSynopsis = true,
         showDefaultValues = true,
@@ -47,7 +48,15 @@ public final class BenchSweepCommand implements Command {
 
     /** The flags of this command that are not flags of {@code bench serve} and take one value. */
     private static final Set<String> OWN = Set.of(
-            "--vary", "--find-rate", "--rate-resolution", "--attainment", "--json", "--report", "--title", "--csv");
+            "--vary",
+            "--find-rate",
+            "--rate-resolution",
+            "--attainment",
+            "--metric-percentiles",
+            "--json",
+            "--report",
+            "--title",
+            "--csv");
 
     @Option(
             names = "--vary",
@@ -91,6 +100,9 @@ public final class BenchSweepCommand implements Command {
     private boolean resume;
 
     @Mixin
+    private PercentilesFlag percentiles = new PercentilesFlag();
+
+    @Mixin
     private JsonFlag json = new JsonFlag();
 
     @Mixin
@@ -120,7 +132,12 @@ public final class BenchSweepCommand implements Command {
                 plan.settings().stream().map(setting -> line(base, setting)).toList();
         SweepFile file = new SweepFile(
                 json.file(),
-                new Study(Arguments.command(command), shared, flags.objective().objectives(), List.of()),
+                new Study(
+                        Arguments.command(command),
+                        shared,
+                        flags.objective().objectives(),
+                        percentiles.values(),
+                        List.of()),
                 attainment / 100);
         if (resume) {
             file.resume();
@@ -163,11 +180,11 @@ public final class BenchSweepCommand implements Command {
         pages.write("sweep", file::result);
         terminal.print(
                 Environment.simulatedLines(file.result().roseinfer().study().environments()));
-        terminal.print(SweepReport.text(file.sweep(), flags.objective().objectives()));
+        terminal.print(SweepReport.text(file.sweep(), file.result().roseinfer().study()));
     }
 
     private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {
-        try (SweepRunner runner = new SweepRunner(terminal)) {
+        try (SweepRunner runner = new SweepRunner(percentiles.values(), terminal)) {
             for (Map<String, String> setting : plan.settings()) {
                 if (findRate.isEmpty()) {
                     SweepPoint unused = point(base, setting, runner, file, terminal);

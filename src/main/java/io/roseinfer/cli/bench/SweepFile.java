@@ -77,6 +77,12 @@ final class SweepFile {
 
     SweepResult result() {
         return SweepResult.of(
-                sweep(), new Study(study.command(), study.shared(), study.objectives(), List.copyOf(environments)));
+                sweep(),
+                new Study(
+                        study.command(),
+                        study.shared(),
+                        study.objectives(),
+                        study.percentiles(),
+                        List.copyOf(environments)));
     }
 }

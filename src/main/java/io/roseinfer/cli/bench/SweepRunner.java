@@ -10,6 +10,7 @@ import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -46,6 +47,7 @@ final class SweepRunner implements AutoCloseable {
             "tenant",
             "warmup-requests");
 
+    private final List<Double> percentiles;
     private final Terminal terminal;
     private Optional<SystemUnderTest> system = Optional.empty();
     private Map<String, String> setting = Map.of();
@@ -53,7 +55,13 @@ final class SweepRunner implements AutoCloseable {
     /** Remedies and notes already printed, notes on points without their numbers. */
     private final Set<String> printed = new HashSet<>();
 
-    SweepRunner(Terminal terminal) {
+    /**
+     * Creates a runner.
+     *
+     * @param percentiles further percentiles of latencies, 0 to 100
+     */
+    SweepRunner(List<Double> percentiles, Terminal terminal) {
+        this.percentiles = List.copyOf(percentiles);
         this.terminal = terminal;
     }
 
@@ -83,7 +91,8 @@ final class SweepRunner implements AutoCloseable {
                 flags,
                 line.flags().counted(result),
                 verdict,
-                line.flags().objective().objectives());
+                line.flags().objective().objectives(),
+                percentiles);
         OptionalDouble extrapolated = system.get().extrapolatedShare(result);
         return extrapolated.isPresent() ? point.with(SweepPoint.EXTRAPOLATED_SHARE, extrapolated.getAsDouble()) : point;
     }

@@ -2,11 +2,11 @@ package io.roseinfer.cli.flags;
 
 import io.roseinfer.bench.report.ResultFile;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
@@ -26,22 +26,6 @@ public final class BenchServeOutputFlags {
         }
     }
 
-    static final class PercentileList implements ITypeConverter<List<Double>> {
-        @Override
-        public List<Double> convert(String text) {
-            try {
-                List<Double> all =
-                        Arrays.stream(text.split(",", -1)).map(Double::valueOf).toList();
-                if (all.stream().allMatch(value -> value >= 0 && value <= 100)) {
-                    return all;
-                }
-            } catch (NumberFormatException notNumber) {
-                // Reported below.
-            }
-            throw new TypeConversionException("'" + text + "' is not a list of numbers from 0 to 100, as in 50,90,99");
-        }
-    }
-
     @Option(
             names = "--percentile-metrics",
             paramLabel = "<M[,M...]>",
@@ -50,13 +34,8 @@ public final class BenchServeOutputFlags {
             showDefaultValue = Visibility.NEVER)
     private List<String> metrics = List.of("ttft", "tpot", "itl");
 
-    @Option(
-            names = "--metric-percentiles",
-            paramLabel = "<P[,P...]>",
-            converter = PercentileList.class,
-            description = "Percentiles to print of each metric (default: 99).",
-            showDefaultValue = Visibility.NEVER)
-    private List<Double> percentiles = List.of(99.0);
+    @Mixin
+    private PercentilesFlag percentiles = new PercentilesFlag();
 
     @Option(
             names = {"--json", "--result-filename"},
@@ -75,7 +54,7 @@ public final class BenchServeOutputFlags {
     }
 
     public List<Double> percentiles() {
-        return percentiles;
+        return percentiles.values();
     }
 
     /** Returns the result file, checked before a long run; empty without one. */

@@ -45,7 +45,7 @@ class BacklogTest {
         long last = nanos(end);
         LoadResult run = new LoadResult(0, last, true, calls, ClientCost.NONE, Oddities.NONE, List.of());
         RunValidity valid = new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty());
-        return SweepPoint.of(Map.of(Sweep.RATE, "" + RATE), run, valid, Objectives.NONE);
+        return SweepPoint.of(Map.of(Sweep.RATE, "" + RATE), run, valid, Objectives.NONE, List.of());
     }
 
     private static long nanos(double seconds) {
@@ -106,7 +106,8 @@ class BacklogTest {
         LoadResult run =
                 new LoadResult(0, nanos(1), false, List.of(call(0, 0, 1)), ClientCost.NONE, Oddities.NONE, List.of());
         RunValidity valid = new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty());
-        assertThat(SweepPoint.of(Map.of(), run, valid, Objectives.NONE).metric(SweepPoint.BACKLOG_GROWTH))
+        assertThat(SweepPoint.of(Map.of(), run, valid, Objectives.NONE, List.of())
+                        .metric(SweepPoint.BACKLOG_GROWTH))
                 .isEqualTo(OptionalDouble.empty());
     }
 }

@@ -73,7 +73,7 @@ class ComparisonTest {
                         Map.of("median_itl_ms", 3.0, METRIC, 6.0 + seed)))
                 .toList();
         var arms = new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0);
-        assertThat(ComparisonReport.text(Comparison.of(pairs), arms))
+        assertThat(ComparisonReport.text(Comparison.of(pairs), arms, List.of(99.0)))
                 .containsPattern("median_itl_ms +2\\.000 +3\\.000 +–  0 in some run\n");
     }
 
@@ -139,7 +139,8 @@ class ComparisonTest {
                 PAIRS,
                 Map.of(METRIC, 10.0, "forced_admissions", 0.0),
                 Map.of(METRIC, 5.0, "forced_admissions", 1298.0));
-        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+        assertThat(ComparisonReport.text(
+                        comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0), List.of(99.0)))
                 .contains(
                         "Note: B: up to 1298 admissions of a run were forced by --max-passes, not chosen by the admission policy; --max-passes none lifts the limit")
                 .doesNotContain("Note: A");
@@ -148,7 +149,8 @@ class ComparisonTest {
     @Test
     void metric_that_is_identical_in_every_pair_has_no_detectable_change() {
         Comparison comparison = constant(PAIRS, Map.of(METRIC, 10.0), Map.of(METRIC, 10.0));
-        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+        assertThat(ComparisonReport.text(
+                        comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0), List.of(99.0)))
                 .containsPattern("median_e2el_ms +10\\.000 +10\\.000 +1\\.0000  identical in every pair\n")
                 .endsWith(
                         "No difference shown in median_e2el_ms: identical in every pair, so the flags of the arms have no effect on it\n")
@@ -190,7 +192,8 @@ class ComparisonTest {
                 .toList());
         assertThat(comparison.ratios()).isEmpty();
         assertThat(comparison.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
-        assertThat(ComparisonReport.text(comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0)))
+        assertThat(ComparisonReport.text(
+                        comparison, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0), List.of(99.0)))
                 .containsPattern("median_e2el_ms +10\\.000 +10\\.243 +1\\.0243  no interval\n")
                 .containsPattern(
                         "Undecided: every pair is the same run, .* so there is no interval; median_e2el_ms changes by 2\\.43 %")
@@ -217,7 +220,8 @@ class ComparisonTest {
                 .mapToObj(seed -> new Comparison.Pair(seed, Map.of(METRIC, 5.0 + seed), Map.of(METRIC, 50.0)))
                 .toList());
         assertThat(few.judge(METRIC, 0)).isEqualTo(Comparison.Outcome.UNDECIDED);
-        assertThat(ComparisonReport.text(few, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 3)))
+        assertThat(ComparisonReport.text(
+                        few, new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 3), List.of(99.0)))
                 .contains("Undecided: 9 pairs are valid; an interval needs 10\n");
     }
 }

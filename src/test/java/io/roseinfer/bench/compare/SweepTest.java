@@ -54,6 +54,10 @@ class SweepTest {
         }
     }
 
+    private static Study study(Objectives objectives) {
+        return new Study(List.of(), List.of(), objectives, List.of(), List.of());
+    }
+
     @Test
     void speeds_of_a_trace_are_rates_of_one_setting() {
         List<SweepPoint> points = new ArrayList<>();
@@ -97,18 +101,18 @@ class SweepTest {
 
     @Test
     void text_names_the_undecided_point() {
-        assertThat(SweepReport.text(sweep("gIb"), Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep("gIb"), study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(
                         "Knee: unknown, at least 10.00 requests/s: the point at 20.00 requests/s is invalid (the client was late)\n",
                         "Highest rate that meets the objective: unknown, at least 10.00 requests/s: the point at 20.00",
                         "Invalid: 1 of 3 points\n");
-        assertThat(SweepReport.text(sweep("ggb"), Objectives.NONE))
+        assertThat(SweepReport.text(sweep("ggb"), study(Objectives.NONE)))
                 .contains("Knee: between 20.00 and 40.00 requests/s\n")
                 .doesNotContain("Invalid", "Highest");
     }
 
     private static JsonNode found(Sweep sweep) {
-        Study study = new Study(List.of(), List.of(), Objectives.NONE, List.of());
+        Study study = study(Objectives.NONE);
         return ResultJson.tree(SweepResult.of(sweep, study)).at("/roseinfer/settings/0");
     }
 
@@ -127,7 +131,7 @@ class SweepTest {
 
     @Test
     void highest_rate_is_a_lower_bound_if_every_point_passes() {
-        assertThat(SweepReport.text(sweep("gg"), Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep("gg"), study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains("Knee: 20.00 requests/s or more\n", "meets the objective: 20.00 requests/s or more\n");
     }
 
@@ -147,7 +151,8 @@ class SweepTest {
         assertThat(burst.meets(0.99)).isFalse();
         assertThat(SweepReport.line(burst, 0.99))
                 .endsWith(", BEHIND: requests in flight grew by 89.0 % of the arrivals");
-        assertThat(SweepReport.text(new Sweep(List.of(steady, burst), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(
+                        new Sweep(List.of(steady, burst), 0.99), study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains("request-rate=400", " BEHIND\n", "between 10.00 and 400.0 requests/s\n", "--num-prompts");
     }
 
@@ -159,7 +164,7 @@ class SweepTest {
                 .contains("ms, TOO SHORT: ")
                 .endsWith("; to decide, give --num-prompts 3000");
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst), 0.99);
-        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep, study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(
                         "   TOO SHORT\n",
                         "meets the objective: unknown, at least 10.00 requests/s: the point at 400.0 requests/s is too short to decide"
@@ -170,7 +175,7 @@ class SweepTest {
     @Test
     void point_outside_the_bounds_fails_however_short_it_is() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.5, OptionalDouble.of(3000))), 0.99);
-        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep, study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(" BEHIND\n", "meets the objective: between 10.00 and 400.0 requests/s\n")
                 .doesNotContain("TOO SHORT");
         assertThat(sweep.undecided()).isEmpty();
@@ -179,7 +184,7 @@ class SweepTest {
     @Test
     void point_that_misses_the_objective_is_not_too_short_to_decide_it() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.9896, OptionalDouble.of(3000))), 0.99);
-        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep, study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(
                         "meets the objective: between 10.00 and 400.0 requests/s\n",
                         "Knee: unknown, at least 10.00 requests/s: the point at 400.0 requests/s is too short to decide")
@@ -190,7 +195,7 @@ class SweepTest {
     @Test
     void point_that_is_too_short_to_decide_is_no_end_of_the_knee() {
         Sweep sweep = new Sweep(List.of(point(10, true, true), burst(0.92, OptionalDouble.of(3000))), 0.9);
-        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep, study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(
                         " TOO SHORT\n",
                         "Knee: unknown, at least 10.00 requests/s",
@@ -201,7 +206,7 @@ class SweepTest {
     void share_below_the_attainment_is_not_rounded_up_to_it() {
         SweepPoint point = burst(0.98996, OptionalDouble.empty());
         assertThat(SweepReport.line(point, 0.99)).contains(", 98.996 % good,");
-        assertThat(SweepReport.text(new Sweep(List.of(point), 0.99), Objectives.NONE))
+        assertThat(SweepReport.text(new Sweep(List.of(point), 0.99), study(Objectives.NONE)))
                 .contains(" 98.996 ");
         assertThat(SweepReport.line(point, 0.95)).contains(", 99.0 % good,");
     }
@@ -237,7 +242,7 @@ class SweepTest {
                 "request_goodput",
                 112.0);
         SweepPoint behind = new SweepPoint(Map.of(Sweep.RATE, "120"), slow, 0, List.of()).with(SweepPoint.REQUESTS, 60);
-        List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), Objectives.NONE)
+        List<String> lines = SweepReport.text(new Sweep(List.of(good, behind), 0.9), study(Objectives.NONE))
                 .lines()
                 .toList();
         assertThat(lines.get(1).split(" +"))
@@ -263,11 +268,12 @@ class SweepTest {
                         measured.points().get(0).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[0])),
                         measured.points().get(1).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[1]))),
                 0.99);
-        List<String> lines = SweepReport.text(sweep, Objectives.NONE).lines().toList();
+        List<String> lines =
+                SweepReport.text(sweep, study(Objectives.NONE)).lines().toList();
         assertThat(lines.get(1)).endsWith("  extrap %  goodput");
         assertThat(lines.get(3)).contains(" 30.0  ");
         assertThat(lines.get(4)).isEqualTo(knee);
-        assertThat(SweepReport.text(measured, Objectives.NONE)).doesNotContain("extrap");
+        assertThat(SweepReport.text(measured, study(Objectives.NONE))).doesNotContain("extrap");
     }
 
     /** Returns the points of {@link #sweep} with a seed and replicas. */
@@ -294,7 +300,7 @@ class SweepTest {
         points.addAll(seeded("1", "2", "ggb"));
         points.addAll(seeded("0", "4", "ggb"));
         points.addAll(seeded("1", "4", "ggb"));
-        assertThat(SweepReport.text(new Sweep(points, 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(new Sweep(points, 0.99), study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains("\nKnee over seeds with replicas=2: 10.00 to 40.00 requests/s, 2 seeds\n")
                 .contains(
                         "\nHighest rate by seed with replicas=4: higher than with replicas=2 for 1, lower for 0 of 2 seeds\n")
@@ -320,10 +326,10 @@ class SweepTest {
         points.addAll(seeded("0", "4", "gb"));
         Sweep sweep = new Sweep(points, 0.99);
         Objectives bounds = Objectives.ofAll(Map.of("ttft", 200.0));
-        assertThat(SweepReport.text(sweep, bounds))
+        assertThat(SweepReport.text(sweep, study(bounds)))
                 .contains("\nHighest rate over seeds with replicas=2: " + range + "\n")
                 .doesNotContain("over seeds with replicas=4");
-        assertThat(SweepReport.text(sweep, Objectives.NONE)).doesNotContain("Highest");
+        assertThat(SweepReport.text(sweep, study(Objectives.NONE))).doesNotContain("Highest");
     }
 
     /** Returns points at 8, 4, 2 requests/s and so on, with shares of good requests and median TTFTs. */
@@ -353,7 +359,7 @@ class SweepTest {
         double[] latencies = {300, 101, 100, 100};
         Sweep sweep = falling(0, new double[] {0.1, 0.86, 0.86, 0.86}, latencies);
         assertThat(sweep.missedAtLowest(Map.of()).orElseThrow()).isCloseTo(0.14, within(1e-9));
-        assertThat(SweepReport.text(sweep, Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(sweep, study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .contains(
                         "Lower rates change nothing: 14.0 % of the requests miss the objective at each of the three lowest\n");
         assertThat(falling(0, new double[] {0.1, 0.85, 0.86, 0.86}, latencies).missedAtLowest(Map.of()))
@@ -377,7 +383,7 @@ class SweepTest {
     void sweep_without_a_varied_rate_has_no_knee() {
         SweepPoint rated = point(10, true, true);
         SweepPoint other = new SweepPoint(Map.of("kv-blocks", "200"), rated.metrics(), 0, List.of());
-        assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), Objectives.ofAll(Map.of("ttft", 200.0))))
+        assertThat(SweepReport.text(new Sweep(List.of(other), 0.99), study(Objectives.ofAll(Map.of("ttft", 200.0)))))
                 .doesNotContain("Knee", "Highest");
     }
 
@@ -389,6 +395,6 @@ class SweepTest {
         SweepPoint failing = new SweepPoint(Map.of(Sweep.RATE, "2"), fast, 17, List.of());
         Sweep sweep = new Sweep(List.of(whole, failing), 0.99);
         assertThat(sweep.pareto()).containsExactly(whole);
-        assertThat(SweepReport.text(sweep, Objectives.NONE)).containsPattern("request-rate=2 .* 17 ");
+        assertThat(SweepReport.text(sweep, study(Objectives.NONE))).containsPattern("request-rate=2 .* 17 ");
     }
 }

@@ -48,7 +48,7 @@ class PrintedLinesTest {
 
     private static final Objectives BOUNDS = Objectives.ofAll(Map.of("ttft", 100.0));
 
-    private static final Study STUDY = new Study(List.of(), List.of(), BOUNDS, List.of());
+    private static final Study STUDY = new Study(List.of(), List.of(), BOUNDS, List.of(), List.of());
 
     private static final LoadResult RUN = SimulatedRuns.drafting(
                     new StepTimes(SimulatedRuns.costs(), Pace.EVEN, HostTimes.NONE), 0)
@@ -158,14 +158,15 @@ class PrintedLinesTest {
     @Test
     void sweep_prints_only_documented_columns_and_lines() {
         RunValidity valid = new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty());
-        SweepPoint good = SweepPoint.of(Map.of(Sweep.SEED, "0", Sweep.RATE, "60"), RUN, valid, BOUNDS)
+        SweepPoint good = SweepPoint.of(Map.of(Sweep.SEED, "0", Sweep.RATE, "60"), RUN, valid, BOUNDS, List.of())
                 .with(SweepPoint.EXTRAPOLATED_SHARE, 0.05);
-        SweepPoint other = SweepPoint.of(Map.of(Sweep.SEED, "1", Sweep.RATE, "60"), RUN, valid, BOUNDS);
+        SweepPoint other = SweepPoint.of(Map.of(Sweep.SEED, "1", Sweep.RATE, "60"), RUN, valid, BOUNDS, List.of());
         SweepPoint invalid = SweepPoint.of(
                 Map.of(Sweep.SEED, "0", Sweep.RATE, "70"),
                 RUN,
                 new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()),
-                BOUNDS);
+                BOUNDS,
+                List.of());
         Map<String, Double> overloaded = new LinkedHashMap<>(good.metrics());
         overloaded.put(SweepPoint.OFFERED_RATE, 500.0);
         overloaded.put(SweepPoint.BACKLOG_GROWTH, 0.9);
@@ -180,7 +181,7 @@ class PrintedLinesTest {
         }
         Sweep sweep = new Sweep(points, 0.99);
         Map<String, List<String>> defined = defined("how-to/compare.md", "Sweep a parameter");
-        List<String> lines = SweepReport.text(sweep, BOUNDS).lines().toList();
+        List<String> lines = SweepReport.text(sweep, STUDY).lines().toList();
         assertThat(without(defined.keySet(), lines.get(1))).isBlank();
         assertThat(lines.get(3)).endsWith(" INVALID");
         assertThat(lines.get(4)).endsWith(" BEHIND");
@@ -207,7 +208,9 @@ class PrintedLinesTest {
         Comparison comparison = Comparison.of(pairs);
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_e2el_ms", 0, 0);
         Map<String, List<String>> defined = defined("how-to/compare.md", "A/B comparison of two settings or servers");
-        List<String> lines = ComparisonReport.text(comparison, arms).lines().toList();
+        List<String> lines = ComparisonReport.text(comparison, arms, STUDY.shownPercentiles())
+                .lines()
+                .toList();
         assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("0\\.\\d+ \\.\\. 1 \\.\\. 1\\.\\d+");
         assertThat(lines.get(3))
                 .contains(defined.keySet().stream()

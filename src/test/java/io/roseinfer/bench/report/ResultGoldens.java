@@ -432,6 +432,7 @@ final class ResultGoldens {
                 List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"),
                 List.of("--seed=1"),
                 goodput(),
+                List.of(),
                 machines());
         List<SweepPoint> points = new ArrayList<>();
         for (String batch : List.of("8", "<32>")) {
@@ -446,14 +447,15 @@ final class ResultGoldens {
                         late
                                 ? new RunValidity(List.of("late <by> 1"), List.of(), List.of(), OptionalDouble.empty())
                                 : VALID,
-                        goodput()));
+                        goodput(),
+                        List.of()));
             }
         }
         Sweep sweep = new Sweep(points, 0.9);
         add("sweep", SweepResult.of(sweep, study));
         StringBuilder text = new StringBuilder(Environment.simulatedLines(machines()));
         points.forEach(point -> text.append(SweepReport.line(point, 0.99)).append('\n'));
-        files.put("sweep.txt", text + SweepReport.text(sweep, goodput()));
+        files.put("sweep.txt", text + SweepReport.text(sweep, study));
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
                 .mapToObj(i -> new Comparison.Pair(
                         i, RunMetrics.of(simulated(60, i), goodput()), RunMetrics.of(simulated(80, i), goodput())))
@@ -465,14 +467,14 @@ final class ResultGoldens {
         StringBuilder lines = new StringBuilder();
         pairs.forEach(pair ->
                 lines.append(ComparisonReport.line(1, pair, "p99_ttft_ms")).append('\n'));
-        files.put("ab.txt", lines + ComparisonReport.text(comparison, arms));
+        files.put("ab.txt", lines + ComparisonReport.text(comparison, arms, study.shownPercentiles()));
         ComparisonResult.Arms undecided = new ComparisonResult.Arms(List.of("x"), List.of(), "request_goodput", 0, 0);
         add(
                 "ab-undecided",
                 ComparisonResult.of(
                         Comparison.of(pairs.subList(0, 4)),
                         undecided,
-                        new Study(study.command(), study.shared(), Objectives.NONE, List.of())));
+                        new Study(study.command(), study.shared(), Objectives.NONE, List.of(), List.of())));
     }
 
     private void replay() {

@@ -169,7 +169,9 @@ final class ComparisonSection {
     /** Returns the ratios in the chart: of the main metrics and the deciding one. */
     private Map<String, PairedRatio> shown() {
         Map<String, PairedRatio> shown = new LinkedHashMap<>(own.ratios());
-        shown.keySet().removeIf(metric -> !metric.equals(own.metric()) && !ComparisonReport.isShown(metric));
+        shown.keySet()
+                .removeIf(metric -> !metric.equals(own.metric())
+                        && !ComparisonReport.isShown(metric, own.study().shownPercentiles()));
         return shown;
     }
 

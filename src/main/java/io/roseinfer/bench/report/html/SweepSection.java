@@ -5,6 +5,7 @@ import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -347,6 +348,12 @@ final class SweepSection {
 
     private Block.Table table() {
         List<String> shown = new ArrayList<>(SHOWN);
+        sweep.points().stream()
+                .flatMap(point -> point.metrics().keySet().stream())
+                .filter(metric -> RunMetrics.isPercentile(metric, study.percentiles()))
+                .filter(metric -> !shown.contains(metric))
+                .distinct()
+                .forEach(shown::add);
         if (sweep.points().stream()
                 .anyMatch(point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).isPresent())) {
             shown.add(SweepPoint.EXTRAPOLATED_SHARE);

@@ -40,6 +40,7 @@ class StudySectionsTest {
                 List.of("bench", "sweep", "--seed=1", "--vary=request-rate=10,20,40"),
                 List.of("--seed=1"),
                 Objectives.ofAll(bounds),
+                List.of(),
                 List.of(machines));
     }
 
@@ -564,8 +565,8 @@ class StudySectionsTest {
 
     @Test
     void commands_are_quoted_for_a_shell() throws Exception {
-        Study study =
-                new Study(List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of());
+        Study study = new Study(
+                List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of(), List.of());
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of("it's"), "x", 0, 0);
         String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(List.of()), arms, study));
         assertThat(parse(page).getElementsByTagName("main").item(0).getTextContent())
