@@ -80,8 +80,10 @@ public final class Server implements AutoCloseable {
         try {
             Routes routes = routes(engine, options, metrics, gate, clock, time, threads.prompts());
             FailureLog failures = new FailureLog(log, clock);
+            IgnoredFields ignored = IgnoredFields.toLogger();
             Api api = new Api(routes, options.apiKey(), gate, threads.state(), clock, time, failures, exchange -> {
                 count(exchange, routes, metrics);
+                exchange.served().ifPresent(served -> ignored.log(served.call().ignored()));
                 log.done(exchange);
             });
             HttpServer http = HttpServer.start(options.host(), options.port(), options.http(), clock, api);

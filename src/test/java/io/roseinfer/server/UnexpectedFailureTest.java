@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Failures are logged with more details than are sent. */
+/** Failures are logged with more details than are sent, and ignored fields by name. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnexpectedFailureTest {
     private static final Logger LOGGER = Logger.getLogger("io.roseinfer.server");
@@ -105,6 +105,21 @@ class UnexpectedFailureTest {
                     .singleElement()
                     .satisfies(line -> assertThat(line).contains("not enough memory for this request"));
             assertThat(logged).isEmpty();
+        }
+    }
+
+    @Test
+    void ignored_field_is_logged_once() throws Exception {
+        try (TestServer server = TestServer.logging(AccessLog.Format.TEXT, SimOptions.defaults())) {
+            for (int i = 0; i < 2; i++) {
+                assertThat(server.complete("{\"prompt\":[1],\"max_token\":1}").status())
+                        .isEqualTo(200);
+            }
+            server.server.close();
+            assertThat(logged)
+                    .singleElement()
+                    .extracting(LogRecord::getMessage)
+                    .isEqualTo("ignoring the field \"max_token\" of requests");
         }
     }
 
