@@ -63,6 +63,10 @@ public abstract sealed class RoseException extends RuntimeException {
         return setting;
     }
 
+    final String problem() {
+        return problem;
+    }
+
     /** Returns the exit code of a process that ends with this exception. */
     public final int exitCode() {
         return exitCode;
@@ -254,16 +258,38 @@ public abstract sealed class RoseException extends RuntimeException {
     }
 
     /**
-     * One of several replicas has stopped during a request that had delivered tokens; the others continue. Exit code 7;
-     * HTTP 500.
+     * One of several replicas has stopped during a request that had delivered tokens, or that had stopped another one;
+     * the others continue. Exit code 7; HTTP 500.
      */
     public static final class ReplicaStopped extends RoseException {
-        public ReplicaStopped(String message) {
-            super(7, message, null);
+        private static final Remedy SUBMIT_AGAIN =
+                Remedy.of("the other replicas continue, so submit the request again");
+        private static final Remedy GIVE_UP =
+                Remedy.of("it is the second replica that stopped during this request, so do not submit it again");
+
+        private final boolean isSecond;
+
+        public ReplicaStopped(String problem) {
+            this(problem, null, false);
         }
 
-        public ReplicaStopped(String message, Throwable cause) {
-            super(7, message, cause);
+        public ReplicaStopped(String problem, Throwable cause) {
+            this(problem, cause, false);
+        }
+
+        private ReplicaStopped(String problem, @Nullable Throwable cause, boolean isSecond) {
+            super(7, problem, cause, isSecond ? GIVE_UP : SUBMIT_AGAIN);
+            this.isSecond = isSecond;
+        }
+
+        /** Returns this failure for a request during which another replica has stopped, too. */
+        public ReplicaStopped second() {
+            return isSecond ? this : new ReplicaStopped(problem(), getCause(), true);
+        }
+
+        /** Returns whether two replicas have stopped during the request, so that it may be the cause. */
+        public boolean isSecond() {
+            return isSecond;
         }
     }
 

@@ -201,9 +201,12 @@ public final class BatchJob {
         } catch (EngineStopped stopped) {
             fail(stopped);
             response = BatchResponse.NONE;
-        } catch (ReplicaStopped elsewhere) {
-            line.restart(model, engine);
-            return;
+        } catch (ReplicaStopped stopped) {
+            if (line.isFirstLoss(stopped)) {
+                line.restart(model, engine);
+                return;
+            }
+            response = line.refusal(stopped.second());
         } catch (RoseException lost) {
             if (lost instanceof DeviceFailure device && device.recoverable() && line.tries() < MAX_TRIES) {
                 retries.add(line);

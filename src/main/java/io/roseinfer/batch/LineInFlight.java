@@ -3,6 +3,7 @@ package io.roseinfer.batch;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.GenerationRequest;
@@ -32,6 +33,7 @@ final class LineInFlight {
     private @Nullable CompletionCall call;
     private @Nullable Throwable failure;
     private int tries;
+    private boolean lostReplica;
 
     /** The line finished before it, while {@link FinishedLines} has both. */
     @Nullable
@@ -153,6 +155,13 @@ final class LineInFlight {
         }
         List<Completion> done = streams.stream().map(TokenStream::completion).toList();
         return BatchResponse.of((BatchLine.Request) line, Objects.requireNonNull(call), done, model);
+    }
+
+    /** Records that a replica has stopped; returns whether it is the first that stopped during the line. */
+    boolean isFirstLoss(ReplicaStopped stopped) {
+        boolean isFirst = !lostReplica && !stopped.isSecond();
+        lostReplica = true;
+        return isFirst;
     }
 
     /** Returns an error response. */

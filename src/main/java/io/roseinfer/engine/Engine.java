@@ -137,7 +137,8 @@ public final class Engine implements AutoCloseable {
      * replicas share nothing per step.
      *
      * <p>If a replica fails, its requests with delivered tokens end with {@link RoseException.ReplicaStopped}; the
-     * remaining replicas take over the others, each once. The engine fails with its last replica.
+     * remaining replicas take over the others, each once, so that one that makes replicas fail stops at most two. The
+     * engine fails with its last replica.
      *
      * @param runners the model on each device, all with limits derived from the options
      * @param options apply to each replica, except {@code maxInflightRequests}, which is the total

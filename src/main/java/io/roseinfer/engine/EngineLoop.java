@@ -402,7 +402,7 @@ final class EngineLoop {
     void endAll(RequestOutcome outcome) {
         while (!live.isEmpty()) {
             LiveRequest request = live.getFirst();
-            inFlight.terminate(request, outcome);
+            inFlight.terminate(request, request.hasLostReplica() ? outcome.ofSecondReplica() : outcome);
             request.sequence().filter(own -> own.finishReason().isEmpty()).ifPresent(waitingQueue::abandoned);
             forget(request);
         }

@@ -367,6 +367,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return own == null ? WaitingQueue.ANY : own.scheduler();
     }
 
+    /** Returns whether a replica failed while it ran the request, before the current one. */
+    boolean hasLostReplica() {
+        return lostReplica;
+    }
+
     /**
      * Returns whether it may restart: no token has been written or scanned, so that the restart is transparent, and at most
      * one replica has failed while it ran the request. So a request that makes replicas fail stops no more than two.

@@ -141,12 +141,7 @@ final class Replica {
         EngineStopped stopped = new EngineStopped("the engine stopped: " + describe(failure), failure);
         boolean last = stopServing(Optional.of(RequestOutcome.failed(stopped)));
         failureOutcome = RequestOutcome.failed(
-                last
-                        ? stopped
-                        : new ReplicaStopped(
-                                "replica " + index() + " stopped: " + describe(failure)
-                                        + "; the other replicas continue, so submit the request again",
-                                failure));
+                last ? stopped : new ReplicaStopped("replica " + index() + " stopped: " + describe(failure), failure));
         if (!(failure instanceof DeviceFailure)) {
             discardSteps(stopped);
         }

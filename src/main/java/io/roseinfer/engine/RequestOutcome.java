@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.Optional;
 
@@ -29,6 +30,11 @@ record RequestOutcome(FinishReason reason, Optional<String> stopString, Optional
 
     static RequestOutcome stoppedBy(String stopString) {
         return new RequestOutcome(FinishReason.STOP, Optional.of(stopString), Optional.empty());
+    }
+
+    /** Returns the outcome of a request during which another replica has stopped before. */
+    RequestOutcome ofSecondReplica() {
+        return failure.orElse(null) instanceof ReplicaStopped stopped ? failed(stopped.second()) : this;
     }
 
     static RequestOutcome failed(RoseException failure) {

@@ -29,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -354,6 +355,44 @@ class BatchJobTest {
             assertThat(Batch.run(engine, from, to, Batch.OPTIONS).refused()).isZero();
         }
         assertThat(lineSet(to)).isEqualTo(expected);
+    }
+
+    @Test
+    void line_that_stops_two_replicas_gets_an_error_and_the_third_serves_the_others() throws IOException {
+        String others = Batch.lines(20);
+        Set<String> expected = expected(input(others));
+        Path from = output("deadly.jsonl");
+        Files.writeString(from, Batch.line("deadly", 2, 14) + others);
+        Path to = output("out.jsonl");
+        SimOptions dying = SimOptions.defaults().withFaults(new SimFaults(Map.of(14, Fault.DEATH)));
+        try (Engine engine = Batch.engine(dying, dying, dying)) {
+            BatchTotals totals = Batch.run(engine, from, to, new BatchOptions(1, false, 1));
+            assertThat(totals.refused()).isEqualTo(1);
+        }
+        assertThat(Batch.read(to).lines().filter(line -> line.contains("deadly")))
+                .singleElement(InstanceOfAssertFactories.STRING)
+                .contains("\"status_code\":500", "the simulated device is lost", "do not submit it again");
+        assertThat(Batch.read(to)
+                        .lines()
+                        .filter(line -> !line.contains("deadly"))
+                        .collect(Collectors.toSet()))
+                .isEqualTo(expected);
+    }
+
+    /** Each replica delivers tokens of the line first, so the engine does not requeue it. */
+    @Test
+    void line_that_stops_two_replicas_after_its_first_token_gets_an_error() throws IOException {
+        Path from = input(Batch.line("deadly", 20, 1).replace("}}", ",\"ignore_eos\":true}}"));
+        Path to = output("out.jsonl");
+        SimOptions dying = SimOptions.defaults().withOnStep(step -> {
+            if (step == 5) {
+                throw new DeviceFailure("the device is lost", false);
+            }
+        });
+        try (Engine engine = Batch.engine(dying, dying, dying)) {
+            assertThat(Batch.run(engine, from, to, Batch.OPTIONS).refused()).isEqualTo(1);
+        }
+        assertThat(Batch.read(to)).contains("\"status_code\":500", "do not submit it again");
     }
 
     @ParameterizedTest

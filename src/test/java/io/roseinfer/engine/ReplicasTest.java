@@ -202,7 +202,12 @@ class ReplicasTest {
     void request_that_makes_replicas_fail_stops_two_at_most() {
         SimOptions poisoned = SimOptions.defaults().withFaults(SimFaults.parse("faults", "death=14"));
         try (Engine engine = engine(RoutingPolicy.pull(), poisoned, poisoned, poisoned)) {
-            assertThatThrownBy(() -> engine.generate(Models.request(8, 14))).isInstanceOf(ReplicaStopped.class);
+            assertThatThrownBy(() -> engine.generate(Models.request(8, 14)))
+                    .isInstanceOfSatisfying(
+                            ReplicaStopped.class,
+                            stopped -> assertThat(stopped.isSecond()).isTrue())
+                    .hasMessageEndingWith(
+                            "; it is the second replica that stopped during this request, so do not submit it again");
             assertThat(IntStream.range(0, 3)
                             .filter(replica -> engine.failure(replica).isPresent()))
                     .hasSize(2);
@@ -256,9 +261,12 @@ class ReplicasTest {
             assertThat(stream.next()).isNotNull();
             seen.countDown();
             assertThatThrownBy(stream::completion)
-                    .isInstanceOf(ReplicaStopped.class)
+                    .isInstanceOfSatisfying(
+                            ReplicaStopped.class,
+                            stopped -> assertThat(stopped.isSecond()).isFalse())
                     .hasMessageContaining("replica 0 stopped")
-                    .hasMessageContaining("the device is gone");
+                    .hasMessageContaining("the device is gone")
+                    .hasMessageEndingWith("; the other replicas continue, so submit the request again");
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
         }
     }
