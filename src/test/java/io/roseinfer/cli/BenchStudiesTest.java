@@ -470,6 +470,15 @@ class BenchStudiesTest {
     }
 
     @Test
+    void comparison_prints_the_median_ttft_and_the_throughput_of_each_tenant() {
+        Outcome ab = bench(
+                "ab", "--pairs=10", "--request-rate=20", "--b=--step-costs=step:9", "--tenant=a", "--tenant=b:share=2");
+        assertThat(ab.out())
+                .contains("\nmedian_ttft_ms{tenant=a} ", "\noutput_throughput{tenant=a} ")
+                .contains("\nmedian_ttft_ms{tenant=b} ", "\noutput_throughput{tenant=b} ");
+    }
+
+    @Test
     void sweep_prints_the_named_percentiles_of_ttft_and_tpot() {
         Outcome sweep = bench("sweep", "--vary=max-batch-size=2,4", "--metric-percentiles=90,99.5");
         assertThat(sweep.out())

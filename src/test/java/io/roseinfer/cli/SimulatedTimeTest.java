@@ -504,6 +504,15 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void tenant_without_a_request_is_in_the_results() throws IOException {
+        String[] load = with(SMALL_LOAD, "--request-rate=20", "--tenant=a", "--tenant=rare:share=1e-9");
+        JsonNode rare = serve(SIMULATED, load).at("/groups/tenants/rare");
+        assertThat(rare.get("requests").doubleValue()).isZero();
+        assertThat(rare.get("output_throughput").doubleValue()).isZero();
+        assertThat(rare.has("median_ttft_ms")).isFalse();
+    }
+
+    @Test
     void without_bounds_no_request_of_a_tenant_is_good_or_bad() throws IOException {
         String[] load = with(SMALL_LOAD, "--request-rate=20", "--tenant=a", "--tenant=b");
         assertThat(serve(SIMULATED, load).at("/groups/tenants/a").has("good_share"))

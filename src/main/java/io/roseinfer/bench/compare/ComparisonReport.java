@@ -40,7 +40,8 @@ public final class ComparisonReport {
             "max_service_gap");
 
     /** The metrics of each tenant and class printed in addition. */
-    private static final Pattern SHOWN_OF_GROUPS = Pattern.compile("(p99_ttft_ms|good_share)\\{.*");
+    private static final Pattern SHOWN_OF_GROUPS =
+            Pattern.compile("(median_ttft_ms|p99_ttft_ms|output_throughput|good_share)\\{.*");
 
     /** A note on multiple comparisons. */
     public static final String UNCORRECTED =

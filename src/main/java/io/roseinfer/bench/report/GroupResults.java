@@ -44,16 +44,23 @@ public record GroupResults(
 
     static final String MAX_SERVICE_GAP = "max_service_gap";
 
-    /** Returns the results of a run; empty if its requests have neither tenants nor classes. */
-    static Optional<GroupResults> of(LoadResult run, Objectives objectives) {
+    /**
+     * Returns the results of a run; empty if its requests have neither tenants nor classes.
+     *
+     * @param named tenants that are in the results even without a request
+     */
+    static Optional<GroupResults> of(LoadResult run, Objectives objectives, List<String> named) {
         GroupResults groups = new GroupResults(
-                by(run, Traits::tenant, objectives), by(run, Traits::slo, objectives), Fairness.of(run));
+                by(run, Traits::tenant, objectives, named),
+                by(run, Traits::slo, objectives, List.of()),
+                Fairness.of(run));
         return groups.tenants.isEmpty() && groups.slos.isEmpty() ? Optional.empty() : Optional.of(groups);
     }
 
     private static Map<String, Map<String, Double>> by(
-            LoadResult run, Function<Traits, Optional<String>> group, Objectives objectives) {
+            LoadResult run, Function<Traits, Optional<String>> group, Objectives objectives, List<String> named) {
         Map<String, List<CallResult>> calls = new TreeMap<>();
+        named.forEach(name -> calls.put(name, new ArrayList<>()));
         run.calls()
                 .forEach(call -> group.apply(call.traits())
                         .ifPresent(name -> calls.computeIfAbsent(name, key -> new ArrayList<>())
@@ -62,7 +69,9 @@ public record GroupResults(
         calls.forEach((name, own) -> {
             Map<String, Double> metrics = new LinkedHashMap<>();
             metrics.put("requests", (double) own.size());
-            Map<String, Double> all = RunMetrics.ofAll(run.withCalls(own), objectives, List.of());
+            Map<String, Double> all = own.isEmpty()
+                    ? Map.of("output_throughput", 0.0)
+                    : RunMetrics.ofAll(run.withCalls(own), objectives, List.of());
             METRICS.stream().filter(all::containsKey).forEach(metric -> metrics.put(metric, all.get(metric)));
             results.put(name, metrics);
         });

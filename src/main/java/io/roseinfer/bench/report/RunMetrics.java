@@ -105,7 +105,7 @@ public final class RunMetrics {
      */
     public static Map<String, Double> of(LoadResult run, Objectives objectives, List<Double> percentiles) {
         Map<String, Double> metrics = ofAll(run, objectives, percentiles);
-        GroupResults.of(run, objectives).ifPresent(groups -> metrics.putAll(groups.metrics()));
+        GroupResults.of(run, objectives, List.of()).ifPresent(groups -> metrics.putAll(groups.metrics()));
         return metrics;
     }
 

@@ -70,6 +70,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param environment the environment of the run
      * @param percentiles the percentiles to compute, 0 to 100
      * @param objectives bounds of good requests; if empty, goodput is absent
+     * @param tenants the tenants that the command names, also those without a request
      * @param data counts of what was clipped or omitted from the dataset
      * @param replayOf the comparison with the recorded run, for a replay
      */
@@ -80,6 +81,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             Environment environment,
             List<Double> percentiles,
             Objectives objectives,
+            List<String> tenants,
             Map<String, Long> data,
             Optional<ReplayOf> replayOf) {}
 
@@ -433,7 +435,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 attribution.longest().stream().map(LongGap::of).toList(),
                 SchedulerCounts.of(run),
                 Speculation.of(run),
-                GroupResults.of(run, about.objectives()),
+                GroupResults.of(run, about.objectives(), about.tenants()),
                 run.fleet(),
                 run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),
                 about.replayOf());

@@ -161,6 +161,11 @@ final class BenchServeFlags {
         return arrivals;
     }
 
+    /** Returns the names of the tenants that flags define. */
+    List<String> tenantNames() {
+        return dataset.tenantNames();
+    }
+
     ObjectiveFlags objective() {
         return objective;
     }

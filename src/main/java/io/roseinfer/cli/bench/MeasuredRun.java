@@ -63,6 +63,7 @@ record MeasuredRun(
                 system.environment(),
                 percentiles,
                 line.flags().objective().objectives(),
+                line.flags().tenantNames(),
                 data,
                 replayOf);
         return ServeResult.of(

@@ -275,6 +275,13 @@ public final class DatasetFlags {
         };
     }
 
+    /** Returns the names of the tenants that flags define. */
+    public List<String> tenantNames() {
+        return tenants().stream()
+                .flatMap(tenant -> tenant.traits().tenant().stream())
+                .toList();
+    }
+
     private List<Tenant> tenants() {
         List<Tenant> parsed =
                 tenants.stream().map(text -> Tenant.parse("--tenant", text)).toList();

@@ -118,6 +118,7 @@ class PrintedLinesTest {
                 environment,
                 List.of(99.0),
                 BOUNDS,
+                List.of(),
                 Map.of(),
                 Optional.empty());
         return ServeResult.of(RUN, verdict, floor, Instant.EPOCH, about);

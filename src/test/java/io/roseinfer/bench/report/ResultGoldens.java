@@ -387,6 +387,7 @@ final class ResultGoldens {
                 simulated ? Environment.simulated("25", Optional.of("abc"), "step:2,token:0.1") : MACHINE,
                 List.of(50.0, 99.0, 99.9),
                 simulated ? Objectives.NONE : goodput(),
+                List.of(),
                 Map.of("clipped", 3L),
                 replayOf);
         return ServeResult.of(run, verdict, floor, Instant.EPOCH, about);
