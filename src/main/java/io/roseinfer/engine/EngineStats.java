@@ -12,15 +12,15 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
- * A snapshot of an engine's counters.
+ * A snapshot of an engine's counters. Immutable.
  *
- * @param kv the KV pool
- * @param blocksInUse blocks held by requests
- * @param blocksCached unreferenced blocks in the prefix cache
+ * @param kv the size of the KV pool, over all replicas
+ * @param blocksInUse blocks held by requests, of the {@code kv.blocks()}
+ * @param blocksCached unreferenced blocks in the prefix cache, of the {@code kv.blocks()}; they are free for requests
  * @param waiting requests accepted but not admitted
  * @param active requests that hold KV blocks
- * @param steps steps run so far
- * @param totals sums of all {@link Fact#counts} over those steps
+ * @param steps steps run since the engine was opened
+ * @param totals sums of all {@link Fact#counts} over those steps, such as tokens computed and preemptions
  * @param requests requests and their tokens since the engine was opened
  */
 public record EngineStats(
