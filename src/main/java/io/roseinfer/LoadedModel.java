@@ -339,8 +339,13 @@ public final class LoadedModel implements AutoCloseable {
         synchronized (serving) {
             requireIdle();
             Engine engine = Engine.open(
-                            copies.runners(), tokenizer, fitting(options), routing, clock, profiler.and(observers))
-                    .onChatPrompt(this::chatPrompt);
+                    copies.runners(),
+                    tokenizer,
+                    this::chatPrompt,
+                    fitting(options),
+                    routing,
+                    clock,
+                    profiler.and(observers));
             served = engine;
             return engine;
         }

@@ -50,6 +50,7 @@ public final class Engine implements AutoCloseable {
 
     private final List<ModelRunner> runners;
     private final Optional<Tokenizer> tokenizer;
+    private final BiFunction<List<ChatMessage>, Tools, ChatPrompt> chat;
     private final EngineOptions options;
     private final KvGeometry kv;
     private final Clock clock;
@@ -64,14 +65,11 @@ public final class Engine implements AutoCloseable {
     private final Object closing = new Object();
     private volatile boolean closed;
     private Runnable afterClose = () -> {};
-    private volatile BiFunction<List<ChatMessage>, Tools, ChatPrompt> chat = (messages, tools) -> {
-        throw new BadInput(
-                "this engine was opened without a chat template; use a text prompt, GenerationRequest.of(text)");
-    };
 
     private Engine(
             List<ModelRunner> runners,
             Optional<Tokenizer> tokenizer,
+            BiFunction<List<ChatMessage>, Tools, ChatPrompt> chat,
             EngineOptions options,
             RoutingPolicy routing,
             Clock clock,
@@ -79,6 +77,7 @@ public final class Engine implements AutoCloseable {
             boolean isRecorded) {
         this.runners = runners;
         this.tokenizer = tokenizer;
+        this.chat = chat;
         this.options = options;
         this.clock = clock;
         this.kv = runners.stream()
@@ -152,8 +151,25 @@ public final class Engine implements AutoCloseable {
             RoutingPolicy routing,
             Clock clock,
             Observers observers) {
+        return open(runners, tokenizer, Engine::rejectChat, options, routing, clock, observers);
+    }
+
+    /**
+     * Opens an engine on several devices whose model may have a chat template.
+     *
+     * @param chat what {@link #chatPrompt} calls, by any thread; {@code LoadedModel.chatPrompt}
+     */
+    public static Engine open(
+            List<? extends ModelRunner> runners,
+            Optional<Tokenizer> tokenizer,
+            BiFunction<List<ChatMessage>, Tools, ChatPrompt> chat,
+            EngineOptions options,
+            RoutingPolicy routing,
+            Clock clock,
+            Observers observers) {
         List<ModelRunner> all = List.copyOf(Objects.requireNonNull(runners, "runners"));
         Objects.requireNonNull(tokenizer, "tokenizer");
+        Objects.requireNonNull(chat, "chat");
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(routing, "routing");
         Objects.requireNonNull(clock, "clock");
@@ -162,7 +178,7 @@ public final class Engine implements AutoCloseable {
             throw new BadInput("no runner was given; an engine needs one per replica");
         }
         all.forEach(runner -> EngineLimits.requireFit(runner, options));
-        Engine engine = new Engine(all, tokenizer, options, routing, clock, observers, true);
+        Engine engine = new Engine(all, tokenizer, chat, options, routing, clock, observers, true);
         engine.start();
         return engine;
     }
@@ -170,10 +186,22 @@ public final class Engine implements AutoCloseable {
     /** Opens an engine for token ids on one device, without Flight Recorder events. */
     static Engine openUnrecorded(ModelRunner runner, EngineOptions options, Clock clock, Observers observers) {
         EngineLimits.requireFit(runner, options);
-        Engine engine =
-                new Engine(List.of(runner), Optional.empty(), options, RoutingPolicy.pull(), clock, observers, false);
+        Engine engine = new Engine(
+                List.of(runner),
+                Optional.empty(),
+                Engine::rejectChat,
+                options,
+                RoutingPolicy.pull(),
+                clock,
+                observers,
+                false);
         engine.start();
         return engine;
+    }
+
+    private static ChatPrompt rejectChat(List<ChatMessage> messages, Tools tools) {
+        throw new BadInput(
+                "this engine was opened without a chat template; use a text prompt, GenerationRequest.of(text)");
     }
 
     private void start() {
@@ -201,12 +229,6 @@ public final class Engine implements AutoCloseable {
                 }
             };
         }
-        return this;
-    }
-
-    /** Sets what {@link #chatPrompt} calls; {@code LoadedModel.serve} does so. Returns this engine. */
-    public Engine onChatPrompt(BiFunction<List<ChatMessage>, Tools, ChatPrompt> action) {
-        chat = Objects.requireNonNull(action, "action");
         return this;
     }
 
