@@ -27,8 +27,8 @@ public interface TokenStream extends Iterator<GeneratedToken>, AutoCloseable {
      * @throws io.roseinfer.base.RoseException the cause, if the request failed
      * @throws java.util.concurrent.CancellationException if the caller is interrupted; the request is ended and the
      *     interrupt status remains set
-     * @throws IllegalStateException if another thread waits for this stream, or if an action of any stream's
-     *     {@link #onDelivery} would have to wait
+     * @throws IllegalStateException if another thread, named in the message, already waits for this stream; or if an
+     *     action of any stream's {@link #onDelivery} would have to wait
      */
     @Override
     boolean hasNext();
