@@ -187,8 +187,9 @@ public final class ComparisonReport {
                         most));
     }
 
+    /** Returns the labels of the axis on which {@link #drawn} draws: its start, 1 in its center, and its end. */
     private static String axis(double span) {
-        return String.format(Locale.ROOT, "%.2f .. 1 .. %.2f", Math.exp(-span), Math.exp(span));
+        return String.format(Locale.ROOT, "%-" + HALF + ".2f1%" + HALF + ".2f", Math.exp(-span), Math.exp(span));
     }
 
     private static void row(

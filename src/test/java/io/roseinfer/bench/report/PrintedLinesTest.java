@@ -212,7 +212,7 @@ class PrintedLinesTest {
         List<String> lines = ComparisonReport.text(comparison, arms, STUDY.shownPercentiles())
                 .lines()
                 .toList();
-        assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("0\\.\\d+ \\.\\. 1 \\.\\. 1\\.\\d+");
+        assertThat(without(defined.keySet(), lines.get(3)).strip()).matches("0\\.\\d+ +1 +1\\.\\d+");
         assertThat(lines.get(3))
                 .contains(defined.keySet().stream()
                         .filter(label -> label.length() > 1)
