@@ -6,9 +6,11 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -47,6 +49,23 @@ class HelpTest {
         assertThat(outcome.code()).isZero();
         assertThat(outcome.err()).isEmpty();
         return outcome.out();
+    }
+
+    /** Lines end between words: a name such as {@code llama-3.2-1b} is on one line. */
+    @ParameterizedTest
+    @MethodSource("helps")
+    void descriptions_break_at_spaces_only(Help narrow) {
+        Set<String> words = new HashSet<>(List.of(text(narrow.spec(), 120).split("\\s+")));
+        List<String> lines =
+                narrow.text().lines().filter(line -> !line.isBlank()).toList();
+        for (int i = 1; i < lines.size(); i++) {
+            String before = lines.get(i - 1);
+            String end = before.substring(before.lastIndexOf(' ') + 1);
+            String start = lines.get(i).strip().split(" ")[0];
+            if (!end.startsWith("--")) {
+                assertThat(words).doesNotContain(end + start);
+            }
+        }
     }
 
     /** The help text of a command. */
