@@ -98,7 +98,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         // for it.
         System.gc();
         terminal.note(String.format(
-                Locale.ROOT, "Warm-up at load: %.2f s", (terminal.clock().nanos() - start) / 1e9));
+                Locale.ROOT, "warmed up in %.2f s", (terminal.clock().nanos() - start) / 1e9));
     }
 
     private int serve(LoadedModel loaded, EngineOptions engineOptions, ServerOptions options, Terminal terminal) {

@@ -92,7 +92,7 @@ class ServeCommandTest {
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.out().readLine()).isNull();
             assertThat(server.errors()).matches("""
-                            roseinfer: Warm-up at load: \\d+\\.\\d\\d s
+                            roseinfer: warmed up in \\d+\\.\\d\\d s
                             roseinfer: version .*, on simulated device, .*, KV blocks 300000 of 16 tokens, batch 8, .*
                             roseinfer: shutting down; no requests in flight
                             """);
