@@ -60,7 +60,7 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
 
     @Override
     public MessageFormat format() {
-        return server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TEXT;
+        return server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TIMED_TEXT;
     }
 
     @Override

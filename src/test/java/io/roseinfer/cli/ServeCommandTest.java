@@ -35,6 +35,9 @@ import tools.jackson.databind.JsonNode;
 @Tag("process")
 @Timeout(120)
 class ServeCommandTest {
+    /** The time that begins each message of a server. */
+    private static final String TIME = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z ";
+
     /** More tokens than are generated during a test. */
     private static final int CONTEXT = 4_000_000;
 
@@ -92,10 +95,10 @@ class ServeCommandTest {
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.out().readLine()).isNull();
             assertThat(server.errors()).matches("""
-                            roseinfer: warmed up in \\d+\\.\\d\\d s
-                            roseinfer: version .*, on simulated device, .*, KV blocks 300000 of 16 tokens, batch 8, .*
-                            roseinfer: shutting down; no requests in flight
-                            """);
+                            TIMEroseinfer: warmed up in \\d+\\.\\d\\d s
+                            TIMEroseinfer: version .*, on simulated device, .*, KV blocks 300000 of 16 tokens, batch 8, .*
+                            TIMEroseinfer: shutting down; no requests in flight
+                            """.replace("TIME", TIME));
         }
     }
 
@@ -187,9 +190,9 @@ class ServeCommandTest {
     @Test
     void warning_of_the_server_is_one_line_that_names_the_flag() throws Exception {
         assertThat(errorsAfterRejection())
-                .allMatch(line -> line.startsWith("roseinfer: "))
-                .anyMatch(line ->
-                        line.startsWith("roseinfer: connections are rejected because --max-connections (1) are"));
+                .allMatch(line -> line.matches(TIME + "roseinfer: .*"))
+                .anyMatch(line -> line.matches(
+                        TIME + "roseinfer: connections are rejected because --max-connections \\(1\\) are.*"));
     }
 
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
@@ -280,7 +283,7 @@ class ServeCommandTest {
             while (line != null && !line.contains("listening on http://127.0.0.1:")) {
                 line = errors.readLine();
             }
-            assertThat(line).startsWith("roseinfer: standard output cannot be written; listening on ");
+            assertThat(line).matches(TIME + "roseinfer: standard output cannot be written; listening on .*");
             process.destroy();
             assertThat(process.waitFor()).isZero();
         } finally {

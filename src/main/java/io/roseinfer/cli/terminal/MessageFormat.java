@@ -19,6 +19,13 @@ public enum MessageFormat {
             return failure == null ? line : line + System.lineSeparator() + trace(failure);
         }
     },
+    /** The time in ISO 8601 and a space before {@link #TEXT}, for the log of a server. */
+    TIMED_TEXT {
+        @Override
+        String text(System.Logger.Level level, String message, @Nullable Throwable failure) {
+            return InstantSource.system().instant() + " " + TEXT.text(level, message, failure);
+        }
+    },
     /** One JSON object with {@code time}, {@code level} and {@code message}; {@code stack_trace} of a failure. */
     JSON {
         @Override
