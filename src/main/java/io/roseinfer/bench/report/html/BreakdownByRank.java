@@ -19,9 +19,10 @@ final class BreakdownByRank {
     /**
      * Returns the figure; empty without slices.
      *
+     * @param latency name of the latency
      * @param of name of the samples
      */
-    static Optional<Block.Figure> figure(String title, String of, BreakdownTable parts) {
+    static Optional<Block.Figure> figure(String latency, String of, BreakdownTable parts) {
         Map<String, List<Double>> slices = parts.slices();
         int columns = slices.values().stream().mapToInt(List::size).min().orElse(0);
         if (columns == 0) {
@@ -40,7 +41,7 @@ final class BreakdownByRank {
         Axis millis = Axis.upTo(highest, Chart.BOTTOM, Chart.TOP);
         Svg svg = new Svg()
                 .below(ranks, Chart.TOP, Chart.BOTTOM, "% of " + of + ", the shortest first")
-                .leftOf(millis, Chart.LEFT, Chart.RIGHT, "ms");
+                .leftOf(millis, Chart.LEFT, Chart.RIGHT, latency + ", ms");
         List<Block.Key> legend = new ArrayList<>();
         double[] below = new double[columns];
         int style = 0;
@@ -52,7 +53,7 @@ final class BreakdownByRank {
             }
             style++;
         }
-        return Optional.of(new Block.Figure(title, Chart.HEIGHT, svg, legend, List.of()));
+        return Optional.of(new Block.Figure(latency + " by percentile", Chart.HEIGHT, svg, legend, List.of()));
     }
 
     /** Returns the drawn height of a part. Negative parts, from timestamps out of order, are not drawn. */

@@ -73,12 +73,10 @@ final class BreakdownSection {
         Optional<BreakdownTable> gaps = own.itlParts();
         List<Block.Figure> figures = new ArrayList<>();
         figures.add(bars("Time to first token, from the scheduled time", first));
-        BreakdownByRank.figure("Time to first token by percentile", "requests", first)
-                .ifPresent(figures::add);
+        BreakdownByRank.figure("Time to first token", "requests", first).ifPresent(figures::add);
         gaps.ifPresent(parts -> {
             figures.add(bars("Time between tokens", parts));
-            BreakdownByRank.figure("Time between tokens by percentile", "gaps", parts)
-                    .ifPresent(figures::add);
+            BreakdownByRank.figure("Time between tokens", "gaps", parts).ifPresent(figures::add);
         });
         List<Block> blocks = new ArrayList<>();
         blocks.add(Block.Heading.of("Where the time went: " + name));

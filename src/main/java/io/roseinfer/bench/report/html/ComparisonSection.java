@@ -244,7 +244,8 @@ final class ComparisonSection {
                 new Block.Key("k" + BETTER, "better"),
                 new Block.Key("k" + WORSE, "worse"),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
-        List<String> notes = new ArrayList<>(List.of("A: " + flags(own.a()), "B: " + flags(own.b())));
+        List<String> notes = new ArrayList<>(List.of(
+                "A: " + flags(Markup.withoutDirectories(own.a())), "B: " + flags(Markup.withoutDirectories(own.b()))));
         if (isClippedLow || isClippedHigh) {
             notes.add("Arrows: intervals that exceed the axis, with B / A and the interval in numbers.");
         }

@@ -31,7 +31,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
@@ -40,10 +39,6 @@ import tools.jackson.databind.JsonNode;
 /** The HTML report of one or more results: validity, metrics, charts over time, and definitions. */
 public final class HtmlReport {
     private static final double NANOS_PER_MILLI = 1e6;
-
-    /** The directories of an absolute path in a word, also of a flag's value or after an engine's number, but not of a URL. */
-    private static final Pattern DIRECTORIES =
-            Pattern.compile("(?:(?<![\\w.:/~-])|(?<=\\d:))/(?:[^\\s/,:=]+/)+(?=[^\\s/,:=])");
 
     private static final Map<String, String> DEFINITIONS = definitions();
 
@@ -218,9 +213,7 @@ public final class HtmlReport {
      * times, and caveats.
      */
     private static String source(List<String> command, List<Environment> environments, List<String> caveats) {
-        List<String> words = command.stream()
-                .map(word -> DIRECTORIES.matcher(word).replaceAll(""))
-                .toList();
+        List<String> words = Markup.withoutDirectories(command);
         return Stream.of(
                         words.isEmpty() ? Stream.<String>of() : Stream.of("roseinfer " + Markup.command(words)),
                         environments.stream()

@@ -16,7 +16,18 @@ final class Markup {
     private static final Map<String, String> WORDS = Map.of("jain", "Jain", "normalized", "normalized latency");
     private static final Pattern GROUP = Pattern.compile("\\{(tenant|slo)=(.*)}");
 
+    /** The directories of an absolute path in a word, also of a flag's value or after an engine's number, but not of a URL. */
+    private static final Pattern DIRECTORIES =
+            Pattern.compile("(?:(?<![\\w.:/~-])|(?<=\\d:))/(?:[^\\s/,:=]+/)+(?=[^\\s/,:=])");
+
     private Markup() {}
+
+    /** Returns words with file names instead of absolute paths. */
+    static List<String> withoutDirectories(List<String> words) {
+        return words.stream()
+                .map(word -> DIRECTORIES.matcher(word).replaceAll(""))
+                .toList();
+    }
 
     /** Escapes text for the content of an element or an attribute. */
     static String text(String text) {

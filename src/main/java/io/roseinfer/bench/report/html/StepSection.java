@@ -37,7 +37,7 @@ final class StepSection {
                     figures,
                     decodes ? "A decode step" : "A prefill step",
                     decodes ? "rows" : "prompt tokens",
-                    "ms",
+                    "step time, ms",
                     List.of(line));
         }
         List<List<String>> rows = result.points().stream()

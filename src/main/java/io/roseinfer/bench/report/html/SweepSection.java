@@ -166,7 +166,7 @@ final class SweepSection {
 
     private Block.Figure latency(String title, String metric, String objective) {
         Double limit = study.objectives().goodput().get(objective);
-        return againstRate(title, "ms", metric, false)
+        return againstRate(title, Markup.metricWithUnit(metric), metric, false)
                 .logarithmicIfFar()
                 .withLimit(limit == null ? OptionalDouble.empty() : OptionalDouble.of(limit))
                 .figure();

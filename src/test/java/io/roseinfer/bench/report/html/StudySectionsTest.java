@@ -564,6 +564,24 @@ class StudySectionsTest {
     }
 
     @Test
+    void caption_of_a_comparison_has_the_name_of_a_policy_file_only() throws Exception {
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(
+                List.of(), List.of("--step-policy=/home/me/policies/Mine.java:3"), "median_ttft_ms", 0, 0);
+        List<Comparison.Pair> pairs = IntStream.range(0, 10)
+                .mapToObj(i -> new Comparison.Pair(i, Map.of("median_ttft_ms", 5.0 + i), Map.of("median_ttft_ms", 6.0)))
+                .toList();
+        String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of())));
+        assertThat(page).contains("<br/>B: --step-policy=Mine.java:3</p>");
+    }
+
+    @Test
+    void vertical_axis_of_a_sweep_names_the_metric() throws Exception {
+        List<SweepPoint> points = List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6));
+        String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.9), study(Map.of())));
+        assertThat(page).contains(">median TPOT, ms</text>");
+    }
+
+    @Test
     void commands_are_quoted_for_a_shell() throws Exception {
         Study study = new Study(
                 List.of("bench", "ab", "--b", "--seed 1", "--a="), List.of(), Objectives.NONE, List.of(), List.of());
