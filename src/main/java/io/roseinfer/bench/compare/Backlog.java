@@ -28,7 +28,7 @@ record Backlog(double growth, long needed) {
      */
     private static final double DEVIATIONS = 5;
 
-    /** Returns the backlog of a run with due times and at least one request. */
+    /** Returns the backlog of a run with scheduled times and at least one request. */
     static Backlog of(LoadResult run) {
         List<CallResult> calls = run.calls().stream()
                 .sorted(Comparator.comparingLong(call -> call.times().dueNanos()))

@@ -23,7 +23,7 @@ final class Call {
 
     boolean hasSlot;
 
-    /** The time when the request was due, when it was no longer held back by a concurrency limit, and just before its first byte was written. */
+    /** The request's scheduled time, the end of its wait for a concurrency limit, and the time just before its first byte was written. */
     long dueNanos;
 
     long readyNanos;

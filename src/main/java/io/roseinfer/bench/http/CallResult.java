@@ -58,8 +58,8 @@ public record CallResult(
     /**
      * The times of a request.
      *
-     * @param dueNanos when the request was due
-     * @param readyNanos when the client could send it: later than due if it waited for a concurrency limit
+     * @param dueNanos the request's scheduled time
+     * @param readyNanos when the client could send it: later than scheduled if it waited for a concurrency limit
      * @param sentNanos just before its first byte was written
      * @param lastChoiceNanos when the last event with a choice arrived
      * @param endNanos when the last byte arrived
@@ -207,7 +207,7 @@ public record CallResult(
         return tokenTimes().ttftNanos(times.sentNanos());
     }
 
-    /** Returns the time to first token since the request was due. */
+    /** Returns the time to first token since the request's scheduled time. */
     public OptionalDouble ttftFromDueNanos() {
         return tokenTimes().ttftNanos(times.dueNanos());
     }
@@ -217,7 +217,7 @@ public record CallResult(
         return (double) times.lastChoiceNanos() - times.sentNanos();
     }
 
-    /** Returns the latency since the request was due, until the last event with a choice. */
+    /** Returns the latency since the request's scheduled time, until the last event with a choice. */
     public double latencyFromDueNanos() {
         return (double) times.lastChoiceNanos() - times.dueNanos();
     }

@@ -26,7 +26,7 @@ public final class HttpTarget implements Target {
     /** Maximum connections opened in advance; further ones are opened on demand and counted. */
     private static final int MAX_PREOPENED = 1024;
 
-    /** Requests due within this time are assumed to be in flight concurrently. */
+    /** Requests scheduled within this time are assumed to be in flight concurrently. */
     private static final long WINDOW_NANOS = 2_000_000_000;
 
     private final Endpoint endpoint;
@@ -81,7 +81,7 @@ public final class HttpTarget implements Target {
         wire[call.id] = endpoint.bytes(call.request, runId + "-" + call.id);
     }
 
-    /** Returns the maximum number of requests due within any interval of a length. */
+    /** Returns the maximum number of requests scheduled within any interval of a length. */
     static int maxDueWithin(List<OfferedRequest> requests, long nanos) {
         int most = 0;
         int first = 0;

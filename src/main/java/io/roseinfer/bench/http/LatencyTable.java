@@ -42,7 +42,7 @@ public final class LatencyTable {
         return Distribution.ofBits(counts);
     }
 
-    /** Returns latencies since requests were due: {@code ttft_intended} and {@code e2el_intended}. */
+    /** Returns latencies since requests' scheduled times: {@code ttft_intended} and {@code e2el_intended}. */
     public static Map<String, Distribution> fromDue(LoadResult run) {
         List<CallResult> calls = run.completed();
         Map<String, Distribution> table = new LinkedHashMap<>();

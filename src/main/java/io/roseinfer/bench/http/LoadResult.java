@@ -15,7 +15,7 @@ import java.util.function.Predicate;
  *
  * @param startNanos time zero of the load's request times
  * @param endNanos time when all requests had ended
- * @param isScheduled whether requests had due times
+ * @param isScheduled whether requests had scheduled times
  * @param calls all requests in the order of the load
  * @param cost resource usage of the process during the run
  * @param oddities unusual events
@@ -83,11 +83,11 @@ public record LoadResult(
     }
 
     /**
-     * Returns the result without its beginning and end: requests that were due in between, from the end of the first interval until they
+     * Returns the result without its beginning and end: requests scheduled in between, from the end of the first interval until they
      * have ended.
      *
      * @param warmUpNanos length of the first interval, from the start
-     * @param coolDownNanos length of the last interval, until the last request was due
+     * @param coolDownNanos length of the last interval, until the last request's scheduled time
      */
     public LoadResult trimmed(long warmUpNanos, long coolDownNanos) {
         long from = startNanos + warmUpNanos;
@@ -114,7 +114,7 @@ public record LoadResult(
         return (endNanos - startNanos) / NANOS_PER_SECOND;
     }
 
-    /** Returns the requests per second by due time. */
+    /** Returns the requests per second by scheduled time. */
     public double scheduledRate() {
         return rate(calls.stream().mapToLong(call -> call.times().dueNanos()).toArray());
     }

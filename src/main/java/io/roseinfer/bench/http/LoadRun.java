@@ -208,7 +208,7 @@ public final class LoadRun {
     private final class Sender {
         private final Deque<Call> first;
         private final Pacing pacing;
-        /** Later turns whose previous turn has ended, by due time. */
+        /** Later turns whose previous turn has ended, by scheduled time. */
         private final PriorityQueue<Call> later = new PriorityQueue<>(
                 Comparator.comparingLong((Call call) -> call.dueNanos).thenComparingInt(call -> call.id));
 
@@ -250,14 +250,14 @@ public final class LoadRun {
             }
         }
 
-        /** Returns when the next first turn is due, in a burst at once. */
+        /** Returns when the next first turn is scheduled, in a burst at once. */
         private long dueNanos() {
             return pacing == Pacing.BURST
                     ? startNanos
                     : originNanos + first.element().request.dueNanos();
         }
 
-        /** Waits for a due time; returns false if a later turn has become known, which may be due before. */
+        /** Waits for a scheduled time; returns false if a later turn has become known, which may be scheduled before. */
         private boolean awaitTurn(long dueNanos) {
             if (!hasConversations()) {
                 awaitDue(dueNanos);

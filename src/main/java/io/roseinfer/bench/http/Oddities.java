@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * Events of a run that are not errors but should be reported with its results.
  *
- * @param openedLate connections opened while requests were due
+ * @param openedLate connections opened while requests were scheduled
  * @param resent requests resent because the server had closed an idle connection
  * @param unanswered requests not sent or ended early because the run was interrupted
  * @param withoutDone responses that ended with a finish reason but without {@code [DONE]}

@@ -44,7 +44,7 @@ public sealed interface Target extends AutoCloseable permits HttpTarget, EngineT
         return List.of();
     }
 
-    /** Returns the number of connections opened while requests were due. */
+    /** Returns the number of connections opened while requests were scheduled. */
     int openedLate();
 
     @Override

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Generated conversations in a closed loop: a turn is due a think time after the previous answer has ended, so a slow server delays the load.
+ * Generated conversations in a closed loop: a turn is scheduled a think time after the previous answer has ended, so a slow server delays the load.
  * Numbers of turns are geometric, think times exponential.
  *
  * @param meanTurns mean requests per conversation, at least 1

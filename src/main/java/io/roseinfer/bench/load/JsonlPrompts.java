@@ -38,7 +38,7 @@ import tools.jackson.databind.JsonNode;
  * priority            a whole number; higher is more urgent
  * deadline_ms         time after arrival by which the request should be complete
  * conversation        name of the conversation that the line is the next turn of; its first line begins it
- * think_ms            of a later turn: time from the end of the previous answer until it is due, default 0
+ * think_ms            of a later turn: time from the end of the previous answer until its scheduled time, default 0
  * structured_outputs  vLLM's field
  * </pre>
  *
@@ -70,8 +70,8 @@ public final class JsonlPrompts {
     private JsonlPrompts() {}
 
     /**
-     * Reads the first requests of a file. With timestamps they are due at these times since the earliest, in their order; without, all are
-     * due at the start. Of conversations only the first turns are listed.
+     * Reads the first requests of a file. With timestamps they are scheduled at these times since the earliest, in their order; without, all are
+     * scheduled at the start. Of conversations only the first turns are listed.
      *
      * @param most maximum number of requests, with later turns
      * @param outputTokens output length of requests that specify none

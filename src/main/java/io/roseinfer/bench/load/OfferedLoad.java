@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /**
  * Requests and their send times.
  *
- * @param requests the requests in the order they are due, of a conversation only the first; its later turns are due after an answer
+ * @param requests the requests in scheduled order, of a conversation only the first; its later turns are scheduled after an answer
  * @param pacing the meaning of their times
  */
 public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
@@ -23,7 +23,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
     public enum Pacing {
         /** Times are ignored: each request is sent as soon as possible. */
         BURST,
-        /** Each request is due at its time, regardless of earlier requests: an open loop. */
+        /** Each request is scheduled at its time, regardless of earlier requests: an open loop. */
         SCHEDULED,
         /** Each request is sent after the previous send returned, delayed by the difference of their times. */
         AFTER_SENT
@@ -39,7 +39,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return at(requests, i -> due[i], arrivals.isBurst() ? Pacing.BURST : Pacing.SCHEDULED);
     }
 
-    /** Returns a load with a fixed interval: request i is due at i intervals, so that rounding errors do not add up. */
+    /** Returns a load with a fixed interval: request i is scheduled at i intervals, so that rounding errors do not add up. */
     public static OfferedLoad every(double intervalMillis, List<OfferedRequest> requests, Pacing pacing) {
         return at(requests, i -> Math.round(i * intervalMillis * NANOS_PER_MILLI), pacing);
     }
@@ -62,7 +62,7 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
                 Pacing.SCHEDULED);
     }
 
-    /** Returns whether requests are due at their times. */
+    /** Returns whether requests are scheduled at their times. */
     public boolean isScheduled() {
         return pacing == Pacing.SCHEDULED;
     }
@@ -87,12 +87,12 @@ public record OfferedLoad(List<OfferedRequest> requests, Pacing pacing) {
         return false;
     }
 
-    /** Returns the due time of the last request. */
+    /** Returns the scheduled time of the last request. */
     public long spanNanos() {
         return requests.isEmpty() ? 0 : requests.getLast().dueNanos();
     }
 
-    /** Returns the requests that are due before a time. */
+    /** Returns the requests scheduled before a time. */
     public OfferedLoad dueBefore(long nanos) {
         return new OfferedLoad(
                 requests.stream().filter(request -> request.dueNanos() < nanos).toList(), pacing);

@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * A request of a load.
  *
- * @param dueNanos due time after the load's start
+ * @param dueNanos scheduled time after the load's start
  * @param source the prompt, made when it is read
  * @param outputTokens length of the completion in simulated time; maximum tokens to generate elsewhere
  * @param structuredOutputs vLLM's field of this name, which restricts the completion to a grammar; empty if nothing does
@@ -36,8 +36,8 @@ public record OfferedRequest(
     /**
      * A later turn of a conversation. Its prompt is the previous turn's prompt, the generated answer, and the prompt of its request.
      *
-     * @param thinkNanos time from the end of the previous answer until the turn is due
-     * @param request the turn, with only the new part of the prompt; its due time is not used
+     * @param thinkNanos time from the end of the previous answer until the turn's scheduled time
+     * @param request the turn, with only the new part of the prompt; its scheduled time is not used
      */
     public record Turn(long thinkNanos, OfferedRequest request) {
         public Turn {
@@ -261,7 +261,7 @@ public record OfferedRequest(
     }
 
     /**
-     * Returns a request of the same size without a common prefix and without later turns, due at the start: token ids are resampled from this prompt, text is
+     * Returns a request of the same size without a common prefix and without later turns, scheduled at the start: token ids are resampled from this prompt, text is
      * prefixed with the key.
      *
      * @param key seed of the new prompt

@@ -37,13 +37,13 @@ public record RandomPrompts(
         }
     }
 
-    /** Returns {@code count} requests, all due at the start. */
+    /** Returns {@code count} requests, all scheduled at the start. */
     public List<OfferedRequest> requests(int count) {
         return requests(count, List.of());
     }
 
     /**
-     * Returns {@code count} requests, all due at the start, with the traits and mean lengths of tenants.
+     * Returns {@code count} requests, all scheduled at the start, with the traits and mean lengths of tenants.
      *
      * @param tenants drawn by their shares; may be empty
      */

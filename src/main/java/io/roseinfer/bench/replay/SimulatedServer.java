@@ -238,7 +238,7 @@ public final class SimulatedServer {
 
         private final StepTable.Builder steps = new StepTable.Builder();
 
-        /** Later turns of conversations whose previous turn has ended, by due time. */
+        /** Later turns of conversations whose previous turn has ended, by scheduled time. */
         private final PriorityQueue<Request> later =
                 new PriorityQueue<>(Comparator.comparingLong((Request request) -> request.dueNanos)
                         .thenComparingInt(request -> request.id));
@@ -410,7 +410,7 @@ public final class SimulatedServer {
             }
         }
 
-        /** Returns when a first turn is due: in a burst as soon as it has a slot. */
+        /** Returns when a first turn is scheduled: in a burst as soon as it has a slot. */
         private long firstDueNanos(Request request) {
             return load.isScheduled() ? request.offered.dueNanos() : 0;
         }

@@ -20,7 +20,7 @@ import java.util.function.ToDoubleFunction;
  * The metrics of a run, by vLLM's names: {@code mean_}, {@code median_}, {@code p90_} and {@code p99_} with {@code ttft_ms},
  * {@code tpot_ms}, {@code itl_ms} and {@code e2el_ms}, and per second {@code request_throughput}, {@code request_goodput} and
  * {@code output_throughput}. Additional metrics are {@code completion_rate}, requests per second from the first completion to the last
- * (without an idle tail), {@code mean_} and {@code max_normalized_ms}, the latency since the request was due divided by its output tokens,
+ * (without an idle tail), {@code mean_} and {@code max_normalized_ms}, the latency since the request's scheduled time divided by its output tokens,
  * as in the papers of Orca and vLLM (its maximum is the slowdown of the worst served request, up to the time of a token alone), and {@code good_share}, good requests divided by all requests. Engines with known steps also have
  * {@code preemptions}, {@code recomputed_tokens}, {@code forced_admissions} and {@code cache_hit_rate} of {@link SchedulerCounts}. Loads with
  * tenants or classes also have the metrics of {@link GroupResults}, as in {@code p99_ttft_ms{tenant=a}}, and with several tenants
@@ -158,7 +158,7 @@ public final class RunMetrics {
     }
 
     /**
-     * Returns the number of completed requests within all bounds since they were due, including waits for a concurrency limit. A request
+     * Returns the number of completed requests within all bounds since their scheduled times, including waits for a concurrency limit. A request
      * with a single token meets every TPOT bound, and one without a token no TTFT bound.
      */
     static long goodRequests(LoadResult run, Objectives objectives) {

@@ -98,14 +98,14 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param load the rates of the load
      * @param dispatchLagMillis dispatch lag of the client; null in simulated time
      * @param clientQueueMillis time that requests waited for a concurrency limit
-     * @param ttftIntendedMillis time to first token since the request was due
-     * @param e2elIntendedMillis latency since the request was due
+     * @param ttftIntendedMillis time to first token since the request's scheduled time
+     * @param e2elIntendedMillis latency since the request's scheduled time
      * @param requestGoodputFromSent request_goodput with bounds since requests were sent, as in vLLM; only with --goodput or --slo
      * @param client resource usage of the client's process during the run; null in simulated time
      * @param floor the client baseline; null in simulated time
      * @param data counts of what was clipped or omitted from a trace, by name; empty without a trace
      * @param requests all requests
-     * @param ttftParts breakdown of the time to first token since requests were due, by the parts of {@link TtftBreakdown}, in simulated
+     * @param ttftParts breakdown of the time to first token since requests' scheduled times, by the parts of {@link TtftBreakdown}, in simulated
      *     time without those that are 0; null if unknown
      * @param itlParts breakdown of the time between tokens, by the parts of {@link ItlBreakdown}, as for ttftParts; null if unknown
      * @param gapsWithoutSteps gaps excluded from itl_parts because their steps are unknown; 0 if no step is known
@@ -148,8 +148,8 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
     /**
      * The rates of a load.
      *
-     * @param scheduled whether requests had due times
-     * @param scheduledRate requests/s by due time, infinite as "inf"
+     * @param scheduled whether requests had scheduled times
+     * @param scheduledRate requests/s by scheduled time, infinite as "inf"
      * @param achievedRate requests/s by send time, infinite as "inf"
      */
     public record Load(boolean scheduled, Object scheduledRate, Object achievedRate) {}
@@ -158,7 +158,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * Resource usage of the client's process, see {@link ClientCost}.
      *
      * @param cpuS processor time in seconds
-     * @param connectionsOpenedLate connections opened while requests were due
+     * @param connectionsOpenedLate connections opened while requests were scheduled
      */
     public record Client(
             double cpuS,
@@ -184,13 +184,13 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      *
      * @param promptTokens -1 for text
      * @param askedTokens requested maximum number of tokens
-     * @param dueNanos when the request was due; the next four as in {@link CallResult.Times}
+     * @param dueNanos the request's scheduled time; the next four as in {@link CallResult.Times}
      * @param counted ids, running_usage, total or not: the source of the counts in event_tokens
      * @param eventNanos arrival times of events with tokens
      * @param eventTokens tokens of each event; empty if unknown
      * @param usage [prompt, completion, total, cached] as reported by the server, -1 if unknown
      * @param server the server's timestamps; null if unknown
-     * @param ttftParts breakdown of its time to first token since it was due in ms, by the same parts as for all requests; null if unknown
+     * @param ttftParts breakdown of its time to first token since its scheduled time in ms, by the same parts as for all requests; null if unknown
      * @param error reason for the failure; null if it completed
      * @param traits tenant, slo, priority, deadline_ms, max_tokens, predicted_tokens, conversation and turn, as far as the load had them;
      *     absent without any
@@ -252,7 +252,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             return traits.map(call::withTraits).orElse(call);
         }
 
-        /** Returns the time to first token since the request was due, the sum of its parts; 0 if they are unknown. */
+        /** Returns the time to first token since the request's scheduled time, the sum of its parts; 0 if they are unknown. */
         public double ttftMillis() {
             return ttftParts.orElse(Map.of()).values().stream()
                     .mapToDouble(Double::doubleValue)

@@ -24,7 +24,7 @@ import java.util.Locale;
  * Completion tokens (total)        generated tokens
  * Submit wall                      from the start of the run until the last submit call returned
  * Submit interval/schedule         --submit-interval-ms and --submit-schedule; omitted for a burst
- * Submit lag                       submit time minus due time of a request; only with --submit-schedule absolute
+ * Submit lag                       submit time minus scheduled time of a request; only with --submit-schedule absolute
  * add_request latency              duration of the submit call
  * Tokenize                         from the end of the submit call until the prompt was tokenized; 0 if the call did it, or got token ids
  * Queue wait (post-tok)            from then until admission: the request's batch is passed to the scheduler for prefill

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The breakdown of the time to a request's first token since it was due. A part lasts from the previous timestamp to its own; if a
+ * The breakdown of the time to a request's first token since its scheduled time. A part lasts from the previous timestamp to its own; if a
  * timestamp is unknown, its part is included in the next one.
  *
  * <pre>

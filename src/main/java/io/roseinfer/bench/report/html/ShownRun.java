@@ -46,7 +46,7 @@ record ShownRun(
     /**
      * One request; times are nanoseconds since the run's start.
      *
-     * @param dueNanos when it was due
+     * @param dueNanos its scheduled time
      * @param sentNanos when it was sent
      * @param admittedNanos when the engine admitted it, if known
      * @param endNanos when it ended

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The waterfall chart of a run: a bar per request from its due time to its last token, divided into phases, below a strip of the engine's
+ * The waterfall chart of a run: a bar per request from its scheduled time to its last token, divided into phases, below a strip of the engine's
  * steps. Steps have the colors of the phases that they serve.
  */
 final class Waterfall {
