@@ -41,7 +41,8 @@ public final class ServerWarmUp {
     private ServerWarmUp() {}
 
     /**
-     * Serves some completions, one by one and then concurrently, for at most the given time plus a call or two.
+     * Starts a server, and serves some completions, one by one and then concurrently: at least one, for at most the given
+     * time plus a call or two.
      *
      * @param engine an engine that is closed afterwards, so that these requests are not counted
      */
@@ -49,10 +50,11 @@ public final class ServerWarmUp {
         ServerOptions options = ServerOptions.of(model.name(), "").withModel(model);
         ServerMetrics metrics = new ServerMetrics(model.name());
         List<SampleCall> sampleCalls = sampleCalls(engine, model);
-        long end = clock.nanos() + limitNanos;
         try (Server server = Server.start(engine, options, metrics, AccessLog.off(), clock, time)) {
+            // Starting a server in a cold process may take longer than the limit.
+            long end = clock.nanos() + limitNanos;
             long callNanos = 0;
-            for (int call = 0; call < MAX_CALLS && clock.nanos() < end - limitNanos / 2; call++) {
+            for (int call = 0; call < MAX_CALLS && (call == 0 || clock.nanos() < end - limitNanos / 2); call++) {
                 long start = clock.nanos();
                 complete(
                         server.address(),

@@ -3,11 +3,13 @@ package io.roseinfer.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.base.Clock;
 import io.roseinfer.server.ServerWarmUp.SampleCall;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +40,15 @@ class ServerWarmUpTest {
                     server.engine, ServedModel.named("sim").withChat(Optional.of(template)));
             assertThat(sampleCalls).extracting(SampleCall::path).contains("/v1/completions", "/v1/chat/completions");
             assertServed(server, sampleCalls);
+        }
+    }
+
+    /** The limit has passed once the server has started. */
+    @Test
+    void warm_up_serves_a_request_regardless_of_its_limit() throws IOException {
+        try (TestServer server = TestServer.startChat()) {
+            ServerWarmUp.run(server.engine, ServedModel.named("sim"), 1, Clock.system(), InstantSource.system());
+            assertThat(server.engine.stats().requests().accepted()).isPositive();
         }
     }
 
