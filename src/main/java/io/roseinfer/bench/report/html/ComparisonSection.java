@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
@@ -242,7 +243,7 @@ final class ComparisonSection {
         }
         List<Block.Key> legend = List.of(
                 new Block.Key("k" + BETTER, "better"),
-                new Block.Key("k" + WORSE, "worse"),
+                new Block.Key("k" + WORSE, "worse", OptionalInt.of(WORSE)),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
         List<String> notes = new ArrayList<>(List.of(
                 "A: " + flags(Markup.withoutDirectories(own.a())), "B: " + flags(Markup.withoutDirectories(own.b()))));

@@ -575,6 +575,17 @@ class StudySectionsTest {
     }
 
     @Test
+    void legend_of_a_comparison_has_the_mark_of_worse_metrics() throws Exception {
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_ttft_ms", 0, 0);
+        List<Comparison.Pair> pairs = IntStream.range(0, 10)
+                .mapToObj(
+                        i -> new Comparison.Pair(i, Map.of("median_ttft_ms", 5.0 + i), Map.of("median_ttft_ms", 99.0)))
+                .toList();
+        String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of())));
+        assertThat(page).containsPattern("▼</i>[^▼]{0,40}worse");
+    }
+
+    @Test
     void vertical_axis_of_a_sweep_names_the_metric() throws Exception {
         List<SweepPoint> points = List.of(point("8", 10, 1, 100, 5), point("8", 20, 1, 200, 6));
         String page = HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.9), study(Map.of())));
