@@ -9,7 +9,8 @@
 // memory. The grid is persistent: producer and assistants run ahead into the block's next tile.
 //
 // Each of the two has 64 rows of a tile of 128 x N. With SPLIT 2 a pair of blocks shares a tile, each with half of k, and each
-// finishes half of the columns with the other's accumulators.
+// finishes half of the columns with the other's accumulators. With PAIR 2 a pair has neighboring row tiles: each block fetches half
+// of a weight panel for both, and a stage is free when both have read it.
 //
 // Why it is fast: no accumulator passes through shared memory. Neither the next tile's first fill of the ring nor its norms wait
 // for a tile's end. A tile of 128 x 256 reads the least shared memory per product.
@@ -63,7 +64,7 @@ struct RingPosition {
 };
 
 // The base of prompt tiles: ring, producer, assistants, and the end of a tile. FINISHED: columns of a tile that a block ends.
-template <class T, int N, int STAGES, int SPLIT, class Epilogue>
+template <class T, int N, int STAGES, int SPLIT, int PAIR, class Epilogue>
 struct PromptTile {
     using Operands = PromptOperands<T>;
     static constexpr int A_BYTES = PROMPT_ROWS * PANEL_BYTES;
@@ -90,16 +91,21 @@ struct PromptTile {
         int m0;
         int n0;
     };
-    static __device__ __forceinline__ int row_tiles(const Operands& g) { return (g.rows + PROMPT_ROWS - 1) / PROMPT_ROWS; }
+    static __device__ __forceinline__ int row_tiles(const Operands& g) {  // of a pair, with PAIR 2
+        return (g.rows + PAIR * PROMPT_ROWS - 1) / (PAIR * PROMPT_ROWS);
+    }
     static __device__ __forceinline__ int tiles(const Operands& g) { return row_tiles(g) * ((g.columns + N - 1) / N); }
-    static __device__ __forceinline__ Place place_of(const Operands& g, int tile) {
+    // The tile of a block, or of the block `rank` of a pair. The last row tile of a pair may be past the rows.
+    static __device__ __forceinline__ Place place_of(const Operands& g, int tile, int rank) {
+        constexpr int GROUP = PROMPT_GROUP / PAIR;
         const int rowTiles = row_tiles(g);
-        const int perGroup = PROMPT_GROUP * ((g.columns + N - 1) / N);
+        const int perGroup = GROUP * ((g.columns + N - 1) / N);
         const int group = tile / perGroup;
         const int within = tile - group * perGroup;
-        const int height = min(PROMPT_GROUP, rowTiles - group * PROMPT_GROUP);
+        const int height = min(GROUP, rowTiles - group * GROUP);
         const int n = within / height;
-        return {(group * PROMPT_GROUP + within - n * height) * PROMPT_ROWS, n * N};
+        const int m = group * GROUP + within - n * height;
+        return {(PAIR == 2 ? 2 * m + rank : m) * PROMPT_ROWS, n * N};
     }
     static __device__ __forceinline__ bool has_terms(const Operands& g) {
         return Epilogue::QK_NORM || g.bias != nullptr || g.columnSums != nullptr;
@@ -110,7 +116,7 @@ struct PromptTile {
         if (threadIdx.x == 0) {
             for (int i = 0; i < STAGES; i++) {
                 barrier_init(&shared.full[i], 1);
-                barrier_init(&shared.empty[i], CONSUMERS);
+                barrier_init(&shared.empty[i], CONSUMERS * PAIR);
             }
             for (int i = 0; i < 2; i++) {
                 barrier_init(&shared.termsFull[i], ASSISTANTS / 32);
@@ -125,24 +131,32 @@ struct PromptTile {
 
     // Producer thread. Requests the weights of the first ring before the wait.
     static __device__ __forceinline__ void produce(const Operands& g, Shared& shared, char* ring, int first, int stride,
-                                                   int kBegin, int count) {
+                                                   int kBegin, int count, int rank) {
         const size_t aPanel = static_cast<size_t>(g.panelRows) * PANEL_BYTES;
         const size_t bPanel = static_cast<size_t>(g.columns) * PANEL_BYTES;
         const int end = tiles(g);
         RingPosition<STAGES> at;
         bool fresh = true;
         for (int tile = first; tile < end; tile += stride) {
-            const Place place = place_of(g, tile);
-            const uint32_t aBytes = min(PROMPT_ROWS, (g.rows - place.m0 + 7) / 8 * 8) * PANEL_BYTES;
+            const Place place = place_of(g, tile, rank);
+            const uint32_t aBytes = max(min(PROMPT_ROWS, (g.rows - place.m0 + 7) / 8 * 8), 0) * PANEL_BYTES;
             const uint32_t bBytes = min(N, g.columns - place.n0) * PANEL_BYTES;
             const size_t aFirst = kBegin * aPanel + static_cast<size_t>(place.m0) * PANEL_BYTES;
             const size_t bFirst = kBegin * bPanel + static_cast<size_t>(place.n0) * PANEL_BYTES;
             const char* a = reinterpret_cast<const char*>(g.activations) + aFirst;
             const char* b = reinterpret_cast<const char*>(g.weights) + bFirst;
-            auto load_a = [&](int k, int s) { bulk_load(ring + s * STAGE_BYTES, a + k * aPanel, aBytes, &shared.full[s]); };
+            auto load_a = [&](int k, int s) {
+                if (PAIR == 1 || aBytes > 0) bulk_load(ring + s * STAGE_BYTES, a + k * aPanel, aBytes, &shared.full[s]);
+            };
             auto load_b = [&](int k, int s) {
                 barrier_expect(&shared.full[s], aBytes + bBytes);
-                bulk_load(ring + s * STAGE_BYTES + A_BYTES, b + k * bPanel, bBytes, &shared.full[s]);
+                char* const to = ring + s * STAGE_BYTES + A_BYTES;
+                if constexpr (PAIR == 1) {
+                    bulk_load(to, b + k * bPanel, bBytes, &shared.full[s]);
+                } else {
+                    const uint32_t half = bBytes / 2;
+                    bulk_load_pair(to + rank * half, b + k * bPanel + rank * half, half, &shared.full[s]);
+                }
             };
             int k = 0;
             if (fresh) {
@@ -160,6 +174,11 @@ struct PromptTile {
                 at.advance();
             }
         }
+        // Stays until the other block has released every stage: it arrives here.
+        for (int i = 0; i < STAGES && PAIR == 2; i++) {
+            barrier_wait(&shared.empty[at.stage], at.parity ^ 1);
+            at.advance();
+        }
     }
 
     // Assistant warps: write the terms of each tile.
@@ -173,10 +192,10 @@ struct PromptTile {
         int index = 0;
         for (int tile = first; tile < end; tile += stride, index++) {
             Terms& terms = shared.terms[index & 1];
-            const Place place = place_of(g, tile);
+            const Place place = place_of(g, tile, rank);
             barrier_wait(&shared.termsEmpty[index & 1], (index >> 1 & 1) ^ 1);
             for (int i = thread; i < FINISHED; i += ASSISTANTS) {
-                const int n = place.n0 + rank * FINISHED + i;
+                const int n = place.n0 + (SPLIT == 2 ? rank * FINISHED : 0) + i;
                 terms.bias[i] = g.bias != nullptr && n < g.columns ? __ldg(g.bias + n) : 0.f;
                 if constexpr (Epilogue::NORM && !Epilogue::RMS) {
                     terms.columnSums[i] = g.columnSums != nullptr && n < g.columns ? __ldg(g.columnSums + n) : 0.f;
@@ -291,10 +310,12 @@ struct PromptTile {
     }
 };
 
-template <class T, int N, int STAGES, int SPLIT>
+template <class T, int N, int STAGES, int SPLIT, int PAIR = 1>
 struct Cooperative {
+    static_assert(SPLIT == 1 || PAIR == 1, "one use of a cluster");
+    static constexpr int BLOCKS = SPLIT * PAIR;  // of a cluster
     template <class Epilogue>
-    using Tile = PromptTile<T, N, STAGES, SPLIT, Epilogue>;
+    using Tile = PromptTile<T, N, STAGES, SPLIT, PAIR, Epilogue>;
     static constexpr int RING_BYTES = STAGES * (PROMPT_ROWS + N) * PANEL_BYTES;
 
     template <class Epilogue>
@@ -304,24 +325,24 @@ struct Cooperative {
         __shared__ typename Base::Shared shared;
         release_dependents();
         char* ring = dynamic + (1024 - shared_address(dynamic) % 1024) % 1024;
-        const int rank = SPLIT == 2 ? cluster_rank() : 0;
+        const int rank = BLOCKS == 2 ? cluster_rank() : 0;
         const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
         Base::initialize(shared);
-        if constexpr (SPLIT == 2) {
+        if constexpr (BLOCKS == 2) {
             cluster_arrive();
             cluster_wait();
         }
-        const int first = blockIdx.x / SPLIT;
-        const int stride = gridDim.x / SPLIT;
+        const int first = blockIdx.x / BLOCKS;
+        const int stride = gridDim.x / BLOCKS;
         const int share = (g.panels + SPLIT - 1) / SPLIT;
-        const int kBegin = rank * share;
+        const int kBegin = SPLIT == 2 ? rank * share : 0;
         const int count = min(share, g.panels - kBegin);
         if (group == 2) {
             give_registers<PRODUCER_REGISTERS>();
             if (threadIdx.x >= PROMPT_THREADS - ASSISTANTS) {
                 if (Base::has_terms(g)) Base::assist(g, epilogue, shared, first, stride, rank);
             } else if (elect_lane()) {
-                Base::produce(g, shared, ring, first, stride, kBegin, count);
+                Base::produce(g, shared, ring, first, stride, kBegin, count, rank);
             }
         } else {
             take_registers<CONSUMER_REGISTERS>();
@@ -342,6 +363,11 @@ struct Cooperative {
         const uint64_t a = tile_descriptor(shared_address(ring) + group * 64 * PANEL_BYTES);
         const uint64_t b = tile_descriptor(shared_address(ring) + Base::A_BYTES);
         const bool terms = Base::has_terms(g);
+        const uint32_t emptyOfPeer = PAIR == 2 ? peer_address(shared_address(shared.empty), rank ^ 1) : 0;
+        auto release = [&](int stage) {
+            if (lane == 0) barrier_arrive(&shared.empty[stage]);
+            if (PAIR == 2 && lane == 1) barrier_arrive_peer(emptyOfPeer + 8 * stage);
+        };
 
         float d[N / 2];
 #pragma unroll
@@ -350,10 +376,10 @@ struct Cooperative {
         wait_for_predecessors();
         int index = 0;
         for (int tile = first; tile < end; tile += stride, index++) {
-            const typename Base::Place place = Base::place_of(g, tile);
+            const typename Base::Place place = Base::place_of(g, tile, rank);
             const int row = group * 64 + thread / 32 * 16 + lane / 4;
             const int m = place.m0 + row;
-            const int n = place.n0 + rank * FINISHED;
+            const int n = place.n0 + (SPLIT == 2 ? rank * FINISHED : 0);
             typename Base::template Finish<FINISHED / 64, N == 128 && SPLIT == 1 ? 2 : 1> finish;
             epilogue.rows(finish.rows, m, bounds);
             int previous = 0;
@@ -367,7 +393,7 @@ struct Cooperative {
                 }
                 wgmma_commit();
                 wgmma_wait<1>();
-                if (k > 0 && lane == 0) barrier_arrive(&shared.empty[previous]);
+                if (k > 0) release(previous);
                 previous = at.stage;
                 at.advance();
             };
@@ -376,7 +402,7 @@ struct Cooperative {
             finish.prepare(epilogue, m, n, bounds);
             for (int k = ahead; k < count; k++) step(k);
             wgmma_wait_for(d);
-            if (lane == 0) barrier_arrive(&shared.empty[previous]);
+            release(previous);
             if (terms) barrier_wait(&shared.termsFull[index & 1], index >> 1 & 1);
             const typename Base::Terms* own = terms ? &shared.terms[index & 1] : nullptr;
             if constexpr (SPLIT == 1) {

@@ -2,7 +2,8 @@
 // Entry points of the prompt GEMM for one element type: PROMPT_ENTRIES(f16, f16) in gemm_prompt_f16.cu, and bf16 in
 // gemm_prompt_bf16.cu. contract/prompt_tiles.csv lists the tiles.
 //
-// Launch: one block of 384 threads per SM or tile, whichever is fewer; with SPLIT 2 two blocks in a cluster per tile. README.md has
+// Launch: one block of 384 threads per SM or tile, whichever is fewer, with PAIR 2 in clusters of two; with SPLIT 2 two blocks in a
+// cluster per tile. README.md has
 // the dynamic shared memory.
 #include "gemm_prompt.cuh"
 
@@ -67,6 +68,7 @@
     PROMPT_GEMMS(T, NAME, coop128, Cooperative<T, 128, 6, 1>) \
     PROMPT_GEMMS(T, NAME, coop192, Cooperative<T, 192, 5, 1>) \
     PROMPT_GEMMS(T, NAME, coop256, Cooperative<T, 256, 4, 1>) \
+    PROMPT_GEMMS(T, NAME, pair256, Cooperative<T, 256, 4, 1, 2>) \
     PROMPT_GEMMS(T, NAME, split128, Cooperative<T, 128, 5, 2>) \
     PROMPT_QKV_NORM_ROPE(T, T, NAME, coop128, Prompt_##NAME##_coop128) \
     PROMPT_QKV_NORM_ROPE(T, fp8, fp8_##NAME, coop128, Prompt_##NAME##_coop128) \

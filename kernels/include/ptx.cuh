@@ -128,6 +128,11 @@ __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
+// `barrier` is a peer_address. A release at cluster scope would be a GPU-wide fence.
+__device__ __forceinline__ void barrier_arrive_peer(uint32_t barrier) {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 // Waits for a phase, with acquire at block scope. That is enough for peers' stores too: they are st.async, and this mbarrier
 // counts their bytes on completion, as it counts a bulk copy's. CUTLASS does the same.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
@@ -152,6 +157,15 @@ __device__ __forceinline__ void bulk_load(uint32_t to, const void* from, uint32_
 }
 __device__ __forceinline__ void bulk_load(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
     bulk_load(shared_address(to), from, bytes, shared_address(barrier));
+}
+
+// The same to both blocks of a cluster of two, at this block's addresses in each; completes on the mbarrier of each.
+__device__ __forceinline__ void bulk_load_pair(void* to, const void* from, uint32_t bytes, uint64_t* barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(
+            shared_address(to)),
+        "l"(from), "r"(bytes), "r"(shared_address(barrier)), "h"(static_cast<uint16_t>(3))
+        : "memory");
 }
 
 __device__ __forceinline__ void prefetch_map(const void* map) {

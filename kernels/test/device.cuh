@@ -184,7 +184,7 @@ private:
     }
 
     static bool is_prompt_tile(const std::string& kernel) {
-        for (const char* tile : {"_coop", "_split"}) {
+        for (const char* tile : {"_coop", "_pair", "_split"}) {
             if (kernel.find(tile) != std::string::npos) return true;
         }
         return false;

@@ -640,7 +640,7 @@ private:
             const PromptTile& tile = plan.prompt_tile(rows, n, panels, kernels_.multiprocessors(), heads);
             const bool biased = model_.shape.biases || !model_.shape.rms;
             kernels_("gemm_" + kind + "_" + type() + "_" + tile.name,
-                     {dim3(tile.blocks(rows, n, kernels_.multiprocessors())), 384, tile.sharedBytes(), tile.split},
+                     {dim3(tile.blocks(rows, n, kernels_.multiprocessors())), 384, tile.sharedBytes(), tile.cluster()},
                      in(p.panels.get()), activations, rows, panelRows_, n, panels, biased ? in(p.foldedBias.get()) : nullptr,
                      norm ? in(p.columnSums.get()) : nullptr, in(moments.get()), momentParts_, width, 1e-5f, epilogue...);
             return;

@@ -15,16 +15,17 @@ struct TileShape {
 // A tile of the prompt GEMM: a line of contract/prompt_tiles.csv, which defines the columns.
 struct PromptTile {
     std::string name;
-    int columns, split, stages, exchange, step, end;
+    int columns, split, pair, stages, exchange, step, end;
 
     size_t sharedBytes() const { return static_cast<size_t>(stages) * (128 + columns) * 128 + exchange + 1024; }
-    int tiles(int rows, int n) const { return ceil_div(rows, 128) * ceil_div(n, columns); }
-    bool wholeHeads() const { return split == 1 && columns % 128 == 0; }  // of 64 or 128, as QK norm needs
+    int tiles(int rows, int n) const { return ceil_div(rows, 128 * pair) * pair * ceil_div(n, columns); }
+    bool wholeHeads() const { return cluster() == 1 && columns % 128 == 0; }  // of 64 or 128, as QK norm needs
+    int cluster() const { return split * pair; }
     int blocks(int rows, int n, int multiprocessors) const {
-        return split > 1 ? tiles(rows, n) * split : std::min(tiles(rows, n), multiprocessors);
+        return split > 1 ? tiles(rows, n) * split : std::min(tiles(rows, n), std::max(multiprocessors / pair, 1) * pair);
     }
     long nanos(int rows, int n, int panels, int multiprocessors) const {
-        const long waves = ceil_div(tiles(rows, n), std::max(multiprocessors / split, 1));
+        const long waves = ceil_div(tiles(rows, n), std::max(multiprocessors / cluster(), 1) * pair);
         return waves * (static_cast<long>(ceil_div(panels, split)) * step + end);
     }
 };
@@ -39,8 +40,8 @@ inline const std::vector<PromptTile>& prompt_tiles() {
             if (line.empty() || line[0] == '#' || line.rfind("tile,", 0) == 0) continue;
             PromptTile t;
             t.name = line.substr(0, line.find(','));
-            if (std::sscanf(line.c_str() + t.name.size(), ",%d,%d,%d,%d,%d,%d", &t.columns, &t.split, &t.stages, &t.exchange,
-                            &t.step, &t.end) != 6) {
+            if (std::sscanf(line.c_str() + t.name.size(), ",%d,%d,%d,%d,%d,%d,%d", &t.columns, &t.split, &t.pair, &t.stages,
+                            &t.exchange, &t.step, &t.end) != 7) {
                 std::fprintf(stderr, "contract/prompt_tiles.csv: no tile: %s\n", line.c_str());
                 std::exit(1);
             }

@@ -655,7 +655,7 @@ final class ForwardPass {
                     .grid(tile.blocks(rows, outputs, multiprocessors), 1)
                     .block(PromptTile.THREADS)
                     .shared(tile.sharedBytes())
-                    .cluster(tile.split())
+                    .cluster(tile.cluster())
                     .address(matrix.panels())
                     .address(activations)
                     .integer(rows)

@@ -10,12 +10,14 @@ import java.util.List;
  * @param name suffix of the kernels' names
  * @param columns outputs per tile
  * @param split blocks of a cluster that share a tile and split k: 1 or 2
+ * @param pair blocks of a cluster with neighboring row tiles, which fetch weights for each other: 1 or 2
  * @param stages of the ring of weight and activation panels
  * @param exchangeBytes shared memory for a peer's accumulators
  * @param stepNanos estimated time of a block per panel of k
  * @param endNanos estimated time that a tile's end adds
  */
-record PromptTile(String name, int columns, int split, int stages, int exchangeBytes, int stepNanos, int endNanos) {
+record PromptTile(
+        String name, int columns, int split, int pair, int stages, int exchangeBytes, int stepNanos, int endNanos) {
     static final int ROWS = 128;
     static final int THREADS = 384;
 
@@ -34,7 +36,8 @@ record PromptTile(String name, int columns, int split, int stages, int exchangeB
 
     private static PromptTile of(String[] cells) {
         int[] numbers = Arrays.stream(cells).skip(1).mapToInt(Integer::parseInt).toArray();
-        return new PromptTile(cells[0], numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
+        return new PromptTile(
+                cells[0], numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]);
     }
 
     /**
@@ -59,7 +62,7 @@ record PromptTile(String name, int columns, int split, int stages, int exchangeB
 
     /** Returns whether a tile has whole heads of 64 or 128, as QK norm in the GEMM needs. */
     boolean wholeHeads() {
-        return split == 1 && columns % 128 == 0;
+        return cluster() == 1 && columns % 128 == 0;
     }
 
     /** Returns whether a matrix has at most one tile per SM. */
@@ -68,18 +71,23 @@ record PromptTile(String name, int columns, int split, int stages, int exchangeB
     }
 
     private long nanos(int rows, int outputs, int panels, int multiprocessors) {
-        long waves = Math.ceilDiv(tiles(rows, outputs), Math.max(multiprocessors / split, 1));
+        long waves = Math.ceilDiv(tiles(rows, outputs), Math.max(multiprocessors / cluster(), 1) * pair);
         return waves * ((long) Math.ceilDiv(panels, split) * stepNanos + endNanos);
     }
 
     private int tiles(int rows, int outputs) {
-        return Math.multiplyExact(Math.ceilDiv(rows, ROWS), Math.ceilDiv(outputs, columns));
+        return Math.multiplyExact(Math.ceilDiv(rows, ROWS * pair) * pair, Math.ceilDiv(outputs, columns));
     }
 
-    /** Returns the grid: blocks loop over tiles, but a cluster has one tile. */
+    /** Returns the blocks of a cluster. */
+    int cluster() {
+        return split * pair;
+    }
+
+    /** Returns the grid: blocks loop over tiles, but a cluster that splits k has one tile. */
     int blocks(int rows, int outputs, int multiprocessors) {
         int tiles = tiles(rows, outputs);
-        return split > 1 ? tiles * split : Math.min(tiles, multiprocessors);
+        return split > 1 ? tiles * split : Math.min(tiles, Math.max(multiprocessors / pair, 1) * pair);
     }
 
     /** Returns the dynamic shared memory of a block. */

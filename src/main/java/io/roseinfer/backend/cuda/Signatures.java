@@ -57,7 +57,7 @@ record Signatures(List<Family> families) {
         return Pattern.compile(("_" + family + "_")
                 .replace("_T_", "_" + any + "_")
                 .replace("_B_", "_b\\d+_")
-                .replace("_P_", "_(coop|split)\\d+_")
+                .replace("_P_", "_(coop|pair|split)\\d+_")
                 .replaceAll("^_|_$", ""));
     }
 

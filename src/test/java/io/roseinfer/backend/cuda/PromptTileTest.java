@@ -23,17 +23,18 @@ class PromptTileTest {
         assertThat(TILES).hasSizeGreaterThan(1).allSatisfy(tile -> {
             assertThat(tile.sharedBytes()).isLessThanOrEqualTo(MAX_SHARED_BYTES);
             assertThat(tile.columns()).isIn(128, 192, 256);
-            assertThat(tile.split()).isIn(1, 2);
+            assertThat(tile.cluster()).isIn(1, 2);
         });
     }
 
-    /** A cluster computes one tile, a block loops over tiles. */
+    /** A cluster that splits k computes one tile, a block loops over tiles, and a pair has two row tiles at a time. */
     @Test
     void grid_covers_every_tile() {
         for (PromptTile tile : TILES) {
             for (int rows : new int[] {1, 128, 129, 5000}) {
                 for (int outputs : new int[] {128, 640, 28_672}) {
-                    int tiles = Math.ceilDiv(rows, 128) * Math.ceilDiv(outputs, tile.columns());
+                    int tall = Math.ceilDiv(rows, 128);
+                    int tiles = (tile.pair() == 2 ? tall + tall % 2 : tall) * Math.ceilDiv(outputs, tile.columns());
                     int blocks = tile.blocks(rows, outputs, MULTIPROCESSORS);
                     assertThat(blocks)
                             .as("%s for %d x %d", tile.name(), rows, outputs)
@@ -70,6 +71,14 @@ class PromptTileTest {
                 TILES.stream().filter(tile -> tile.columns() == 256).findFirst().orElseThrow();
         assertThat(wide.runsAtOnce(1024, 4096, MULTIPROCESSORS)).isTrue();
         assertThat(wide.runsAtOnce(1025, 4096, MULTIPROCESSORS)).isFalse();
+    }
+
+    /** With an odd number of row tiles, half of the last pair computes nothing. */
+    @Test
+    void pairs_run_matrices_of_several_rounds() {
+        assertThat(chosen(8192, 28_672, 4096).pair()).isEqualTo(2);
+        assertThat(chosen(1024, 4096, 1024).pair()).isEqualTo(1);
+        assertThat(chosen(3 * 128, 28_672, 4096).pair()).isEqualTo(1);
     }
 
     @Test
