@@ -18,6 +18,9 @@
 // NaN. So a warp with non-finite accumulators recomputes its queries key by key: a query never sees a value after it. Only damaged
 // or overflowing weights produce such accumulators.
 //
+// An fp8 pool is first widened to T by attention_prefill_wgmma_widen, whose launch precedes: page i of the step's block tables goes to
+// page i of `wide`, for rows that this kernel attends. Here `blocks` then lists 0, 1, 2 …
+//
 // Launch: grid BLOCKS · min(SMs, tiles), tiles up to heads / 2^packShift · (⌊tokens / height⌋ + rows) of height =
 // 64 · WARPGROUPS / 2^packShift tokens; block 128 · (WARPGROUPS + 1); dynamic shared memory 1024 + (64 · WARPGROUPS +
 // 2 · STAGES · KEYS) · head size · 2 bytes. heads / kvHeads is a multiple of 2^packShift.
@@ -31,6 +34,38 @@ using namespace rose;
 constexpr int PAGE = 16;
 constexpr int GROUP_ROWS = 64;  // queries of a warpgroup
 constexpr float PATIENCE = 8;   // a logarithm: weights stay below 2^PATIENCE
+
+template <class T>
+__device__ __forceinline__ void widen_pages(const fp8* pool, const int* rowStarts, const int* contextLengths,
+                                            const int* blockStarts, const int* blocks, T* wide, int pageSize,
+                                            bool skipDecodeRows) {
+    const int row = blockIdx.y;
+    const int tokens = __ldg(rowStarts + row + 1) - __ldg(rowStarts + row);
+    const int start = __ldg(blockStarts + row);
+    const unsigned parts = pageSize / 16;
+    const unsigned count = tokens > (skipDecodeRows ? 1 : 0) ? (__ldg(contextLengths + row) + PAGE - 1) / PAGE * parts : 0;
+    wait_for_predecessors();
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        const unsigned page = i / parts, part = i - page * parts;
+        const size_t from = static_cast<size_t>(__ldg(blocks + start + page)) * pageSize + part * 16;
+        const uint4 narrow = __ldcg(reinterpret_cast<const uint4*>(pool + from));
+        const uint32_t words[4] = {narrow.x, narrow.y, narrow.z, narrow.w};
+        uint32_t pairs[8];
+#pragma unroll
+        for (int w = 0; w < 8; w++) {
+            const uint32_t two = widen2(static_cast<uint16_t>(words[w / 2] >> w % 2 * 16));
+            if constexpr (std::is_same_v<T, f16>) {
+                pairs[w] = two;
+            } else {
+                const float2 both = unpack2<f16>(two);
+                pairs[w] = pack2<T>(both.x, both.y);
+            }
+        }
+        uint4* to = reinterpret_cast<uint4*>(wide + static_cast<size_t>(start + page) * pageSize + part * 16);
+        to[0] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+        to[1] = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
+    }
+}
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -510,6 +545,18 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, const void* p
     ATTEND(T, 128, 64, 2, 1, 2) \
     ATTEND(T, 128, 128, 2, 2, 1) \
     ATTEND(T, 128, 64, 4, 3, 1)
+
+// Widening: grid (any, rows), block 256. A thread has 16 elements at a time. `pageSize`: elements of a page, a multiple of 16.
+#define WIDEN(T)                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(256) attention_prefill_wgmma_widen_##T(                                        \
+        const fp8* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts, const int* blocks, T* wide,   \
+        int pageSize, int skipDecodeRows) {                                                                                     \
+        release_dependents();                                                                                                   \
+        widen_pages(pool, rowStarts, contextLengths, blockStarts, blocks, wide, pageSize, skipDecodeRows != 0);                 \
+    }
+
+WIDEN(f16)
+WIDEN(bf16)
 
 ATTEND_ALL(f16)
 ATTEND_ALL(bf16)

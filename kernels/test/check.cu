@@ -648,6 +648,8 @@ static void check_shared_prompts(Kernels& kernels, bool quick, bool hopper, bool
             plan = prefill_plan(512, 6);
             plan.attention = Plan::MIXED_GQA, plan.attentionCluster = 2;
             check_stages(what + "mixed", kernels, ragged, plan);
+            plan.attention = Plan::PREFILL_WGMMA;
+            check_stages(what + "chunks by wgmma", kernels, chunks, plan);
         }
     }
 }

@@ -352,7 +352,17 @@ public:
         inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
         layerBytes_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize * (s.fp8 ? 1 : sizeof(T));
         pool = DeviceArray<uint8_t>(layerBytes_ * s.layers);
-        if (sizeof(T) == 2 && !s.fp8 && (s.headPad() == 64 || s.headPad() == 128)) poolMap = DeviceArray<CUtensorMap>(pool_map());
+        if (sizeof(T) == 2 && (s.headPad() == 64 || s.headPad() == 128)) {
+            if (s.fp8) {
+                std::vector<int> order(kvBlocks + maxRows);
+                for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int>(i);
+                widePages = DeviceArray<int>(order);
+                wide = DeviceArray<T>::uncleared(order.size() * page_size());
+                poolMap = DeviceArray<CUtensorMap>(pool_map(wide.get(), wide.size()));
+            } else {
+                poolMap = DeviceArray<CUtensorMap>(pool_map(pool.get(), pool.size() / sizeof(T)));
+            }
+        }
         x = DeviceArray<float>(static_cast<size_t>(panelRows_) * s.stride());
         xPanels = DeviceArray<T>(x.size());
         moments = DeviceArray<float2>::uncleared(static_cast<size_t>(panelRows_) * (s.stride() / 64));
@@ -471,11 +481,11 @@ public:
             }
         }
         const bool mixedGqa = plan.attention == Plan::MIXED_GQA;
-        if (plan.attention == Plan::PREFILL_GQA || (mixedGqa && s.fp8)) {
+        if (plan.attention == Plan::PREFILL_GQA) {
             kernels_("attention_prefill_gqa_" + std::to_string(s.headPad()) + "_" + types(),
                      {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.kvHeadCount(), blockSize_, rows_, static_cast<int>(mixedGqa), s.window);
+                     s.kvHeadCount(), blockSize_, rows_, 0, s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
@@ -487,7 +497,7 @@ public:
             kernels_("attention_prefill_" + type(), {dim3(s.heads, tokens_ / 64 + rows_), 128}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
                      blockSize_, rows_, static_cast<int>(mixed));
-        } else if (mixed || (mixedGqa && !s.fp8) || plan.attention == Plan::PREFILL_WGMMA) {
+        } else if (mixed || mixedGqa || plan.attention == Plan::PREFILL_WGMMA) {
             prefill_wgmma(plan, kv);
         }
     }
@@ -528,7 +538,9 @@ public:
     const Model<T>& model() const { return model_; }
 
     DeviceArray<uint8_t> pool;
-    DeviceArray<CUtensorMap> poolMap;
+    DeviceArray<CUtensorMap> poolMap;  // of the pool, or of `wide`
+    DeviceArray<T> wide;               // what attention_prefill_wgmma reads instead of an fp8 pool
+    DeviceArray<int> widePages;
     std::vector<DeviceArray<CUtensorMap>> queryMaps;  // by packShift
     DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
     DeviceArray<float> x, logits;
@@ -537,13 +549,16 @@ public:
     DeviceArray<int> sampled;
 
 private:
-    // The pool of all layers as rows of a head's dimensions, for copies of 16 tokens and 64 dimensions.
-    std::vector<CUtensorMap> pool_map() {
-        const cuuint64_t width = model_.shape.headPad(), rows = pool.size() / (width * sizeof(T)), stride = width * sizeof(T);
+    // Elements of a page of 16 tokens.
+    int page_size() const { return model_.shape.kvWidth() * 2 * 16; }
+
+    // A pool as rows of a head's dimensions, for copies of 16 tokens and 64 dimensions.
+    std::vector<CUtensorMap> pool_map(void* from, size_t elements) {
+        const cuuint64_t width = model_.shape.headPad(), rows = elements / width, stride = width * sizeof(T);
         const cuuint64_t sizes[] = {width, rows};
         const cuuint32_t box[] = {64, 16}, steps[] = {1, 1};
         std::vector<CUtensorMap> map(1);
-        encode_tensor_map(&map[0], CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, pool.get(), sizes, &stride, box, steps,
+        encode_tensor_map(&map[0], CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, from, sizes, &stride, box, steps,
                           CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         return map;
@@ -580,11 +595,18 @@ private:
         const int keys = s.headPad() == 64 || groups == 2 ? 128 : 64;  // of a tile
         const int stages = groups < 3 ? 2 : s.headPad() == 64 ? 3 : 4;
         const size_t shared = 1024 + (64u * groups + 2 * stages * keys) * s.headPad() * 2;
-        kernels_("attention_prefill_wgmma_" + std::to_string(s.headPad()) + "_w" + std::to_string(groups) + "_" + types(),
-                 {dim3(blocks), 128 * (groups + 1), shared}, in(queries.get()), kv, in(rowStarts_), in(contextLengths_),
-                 in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads, in(poolMap.get()), in(queryMaps[packShift].get()),
-                 static_cast<int>((kv - pool.get()) / (s.headPad() * sizeof(T))), s.kvHeadCount(), rows_,
-                 static_cast<int>(plan.attention != Plan::PREFILL_WGMMA), s.window, packShift);
+        const int skip = plan.attention != Plan::PREFILL_WGMMA;
+        if (s.fp8) {
+            kernels_("attention_prefill_wgmma_widen_" + type(), {dim3(ceil_div(8 * multiprocessors, rows_), rows_), 256}, kv,
+                     in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), wide.get(), page_size(), skip);
+        }
+        const void* pages = s.fp8 ? static_cast<const void*>(wide.get()) : kv;
+        kernels_("attention_prefill_wgmma_" + std::to_string(s.headPad()) + "_w" + std::to_string(groups) + "_" + type(),
+                 {dim3(blocks), 128 * (groups + 1), shared}, in(queries.get()), pages, in(rowStarts_), in(contextLengths_),
+                 in(blockStarts_), s.fp8 ? in(widePages.get()) : in(blocks_), attended.get(), panelRows_, s.heads,
+                 in(poolMap.get()), in(queryMaps[packShift].get()),
+                 s.fp8 ? 0 : static_cast<int>((kv - pool.get()) / (s.headPad() * sizeof(T))), s.kvHeadCount(), rows_, skip,
+                 s.window, packShift);
     }
 
     static std::string type() { return TypeName<T>::value; }

@@ -303,7 +303,7 @@ static void time_sampling(Kernels& kernels, int rows) {
 }
 
 // Times attention of prompts alone, in bf16, a layer of a chain of eight with distinct KV. SHAPE is HEADS:KVHEADS:HEADSIZE[:fp8];
-// a load is ROWSxLENGTH, or ROWSxLENGTH+PAST after that many tokens. With fp8 KV there is no attention_prefill_wgmma.
+// a load is ROWSxLENGTH, or ROWSxLENGTH+PAST after that many tokens. With fp8 KV the time of widening is included.
 static void time_attention(Kernels& kernels, const char* shape, const char* text) {
     int heads, kvHeads, headSize;
     if (std::sscanf(shape, "%d:%d:%d", &heads, &kvHeads, &headSize) != 3) {
@@ -338,7 +338,6 @@ static void time_attention(Kernels& kernels, const char* shape, const char* text
     plan.attention = Plan::PREFILL_GQA;
     time("prefill_gqa", plan);
     plan.attention = Plan::PREFILL_WGMMA;
-    if (s.fp8) return;
     for (int packShift = 0; heads / kvHeads % (1 << packShift) == 0 && packShift < 4; packShift++) {
         for (int warpgroups : {1, 2, 3}) {
             if (warpgroups == 2 && s.headPad() != 128) continue;

@@ -41,6 +41,7 @@ final class CudaModelRunner implements ModelRunner {
 
     private final CudaRank rank;
     private final KernelChoice kernels;
+    private final KvPages pages;
     private final InputPacker packer;
     private final StepCheck check;
     /** The rows of the step being launched. */
@@ -66,8 +67,9 @@ final class CudaModelRunner implements ModelRunner {
                 rank.budget(),
                 () -> Driver.query(rank.stream().handle()),
                 (code, what) -> rank.stream().check(code, what));
+        this.pages = KvPages.of(rank.kv().blockSize());
         this.packer =
-                new InputPacker(spec().vocabularySize(), KvPages.of(rank.kv().blockSize()));
+                new InputPacker(spec().vocabularySize(), pages, rank.buffers().widePages() > 0);
         this.check = new StepCheck(spec(), rank.kv());
         this.kernelRows = new KernelRows(rank.limits().maxRows());
         int rows = options.graphs() ? Math.max(rank.limits().decodeRows(), draftedTokens(rank.limits())) : 0;
@@ -256,7 +258,7 @@ final class CudaModelRunner implements ModelRunner {
         if (isDecode(in)) {
             return decodeGraphs.find(in.tokens(), pending.choice, pending.buffer);
         }
-        boolean prompt = in.rows() == 1 && in.samples() == 1;
+        boolean prompt = in.rows() == 1 && in.samples() == 1 && !hasLongPrompts(in);
         return prompt ? promptGraphs.find(in.tokens(), pending.choice, pending.buffer) : null;
     }
 
@@ -267,8 +269,17 @@ final class CudaModelRunner implements ModelRunner {
     /** Returns the step for launches without a graph. */
     private Step step(PendingStep pending, StepInputs in) {
         StepLayout layout = new StepLayout(in.tokens(), kernelRows.rows(), in.samples());
-        StepKernels chosen = kernels.of(in.tokens(), kernelRows.rows(), in.samples(), kernelRows.decodeRows());
+        int decodeRows = kernelRows.decodeRows();
+        StepKernels chosen = hasLongPrompts(in)
+                ? kernels.ofLongPrompts(in.tokens(), kernelRows.rows(), in.samples(), decodeRows)
+                : kernels.of(in.tokens(), kernelRows.rows(), in.samples(), decodeRows);
         return new Step(layout, chosen, pending.choice, pending.buffer);
+    }
+
+    /** Returns whether the prompts of a step have more pages than can be widened. */
+    private boolean hasLongPrompts(StepInputs in) {
+        int most = rank.buffers().widePages();
+        return most > 0 && pages.ofPrompts(in, kernelRows) > most;
     }
 
     private static Choice choice(StepInputs in) {

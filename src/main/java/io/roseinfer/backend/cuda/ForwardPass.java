@@ -22,6 +22,9 @@ import java.util.Map;
 final class ForwardPass {
     private static final float LOG2_E = 1.442695f;
 
+    /** Blocks per SM that widen pages. */
+    private static final int WIDENING_BLOCKS = 8;
+
     /** The sampling mode of a step. */
     enum Choice {
         /** Every sample is greedy: logits stay in the head's kernel, and the pass ends with the tokens. */
@@ -410,15 +413,11 @@ final class ForwardPass {
                     attendDecodeRows(step, of, pool);
                 }
             }
-            case PREFILL_GQA -> attendPrompts(step, of, pool, false);
+            case PREFILL_GQA -> attendPrompts(step, of, pool);
             case PREFILL_WGMMA -> attendPromptsByWgmma(step, of, pool, false);
             case MIXED_GQA -> {
                 attendDecodeRows(step, of, pool);
-                if (shape.fp8KvCache()) {
-                    attendPrompts(step, of, pool, true);
-                } else {
-                    attendPromptsByWgmma(step, of, pool, true);
-                }
+                attendPromptsByWgmma(step, of, pool, true);
             }
             case DECODE, DECODE_INVARIANT -> attendDecodeRows(step, pool);
             case PREFILL -> attendPrompts(step, pool, false);
@@ -478,29 +477,42 @@ final class ForwardPass {
                 .integer(of.window());
     }
 
-    /** Attends prompts with the GQA kernel. */
-    private void attendPrompts(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
+    /** Attends all rows with the GQA kernel of prompts. */
+    private void attendPrompts(Step step, BlockSpec.Attention of, long pool) {
         StepLayout in = step.layout();
         int tiles = in.tokens() / 64 + in.rows();
         attend(gqa.prefillKernel(), shape.heads(), tiles, gqa.prefillSharedBytes(), step, pool)
                 .integer(shape.kvHeads())
                 .integer(blockSize)
                 .integer(in.rows())
-                .integer(skipDecodeRows ? 1 : 0)
+                .integer(0)
                 .integer(of.window())
                 .launch();
     }
 
-    /** Attends prompts with Hopper's kernel. */
+    /** Attends prompts with Hopper's kernel, an fp8 KV cache after widening their pages. */
     private void attendPromptsByWgmma(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
         int warpgroups = prefill.warpgroups(in.tokens(), in.rows(), multiprocessors);
         int blocks = prefill.blocks(warpgroups, in.tokens(), in.rows(), multiprocessors);
-        attend(prefill.kernel(warpgroups), blocks, 1, prefill.sharedBytes(warpgroups), step, pool)
+        boolean widens = shape.fp8KvCache();
+        if (widens) {
+            widenPages(step, pool, skipDecodeRows);
+        }
+        long pageIds = widens ? buffers.widePageIds() : input(step, in.blocks());
+        attend(
+                        typed(prefill.kernel(warpgroups)),
+                        blocks,
+                        1,
+                        buffers.queries(),
+                        step,
+                        widens ? buffers.wide() : pool,
+                        pageIds)
+                .shared(prefill.sharedBytes(warpgroups))
                 .block(prefill.threads(warpgroups))
                 .address(buffers.poolMap())
                 .address(buffers.queryMap())
-                .integer((int) ((pool - buffers.pool()) / (2L * shape.headPad())))
+                .integer(widens ? 0 : (int) ((pool - buffers.pool()) / (2L * shape.headPad())))
                 .integer(shape.kvHeads())
                 .integer(in.rows())
                 .integer(skipDecodeRows ? 1 : 0)
@@ -509,22 +521,50 @@ final class ForwardPass {
                 .launch();
     }
 
-    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
-        return attend(kernel, gridX, gridY, sharedBytes, buffers.queries(), step, pool);
-    }
-
-    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, long queries, Step step, long pool) {
+    /** Copies the pages of prompts from an fp8 pool to the wide pages, in the order in which the step lists them. */
+    private void widenPages(Step step, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
-        return launcher.kernel(kvTyped(kernel))
-                .grid(gridX, gridY)
-                .block(128)
-                .shared(sharedBytes)
-                .address(queries)
+        launcher.kernel(typed("attention_prefill_wgmma_widen"))
+                .grid(Math.ceilDiv(WIDENING_BLOCKS * multiprocessors, in.rows()), in.rows())
+                .block(256)
                 .address(pool)
                 .address(input(step, in.rowStarts()))
                 .address(input(step, in.contextLengths()))
                 .address(input(step, in.blockStarts()))
                 .address(input(step, in.blocks()))
+                .address(buffers.wide())
+                .integer((int) shape.pageElements())
+                .integer(skipDecodeRows ? 1 : 0)
+                .launch();
+    }
+
+    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, Step step, long pool) {
+        return attend(kernel, gridX, gridY, sharedBytes, buffers.queries(), step, pool);
+    }
+
+    private Launcher attend(String kernel, int gridX, int gridY, int sharedBytes, long queries, Step step, long pool) {
+        return attend(
+                        kvTyped(kernel),
+                        gridX,
+                        gridY,
+                        queries,
+                        step,
+                        pool,
+                        input(step, step.layout().blocks()))
+                .shared(sharedBytes);
+    }
+
+    private Launcher attend(Kernel kernel, int gridX, int gridY, long queries, Step step, long pool, long pageIds) {
+        StepLayout in = step.layout();
+        return launcher.kernel(kernel)
+                .grid(gridX, gridY)
+                .block(128)
+                .address(queries)
+                .address(pool)
+                .address(input(step, in.rowStarts()))
+                .address(input(step, in.contextLengths()))
+                .address(input(step, in.blockStarts()))
+                .address(pageIds)
                 .address(buffers.attended())
                 .integer(buffers.panelRows())
                 .integer(shape.heads());

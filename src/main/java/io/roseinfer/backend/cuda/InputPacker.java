@@ -21,17 +21,24 @@ final class InputPacker {
 
     private final int vocabulary;
     private final KvPages pages;
+    private final boolean promptsFirst;
 
     InputPacker(int vocabulary, KvPages pages) {
+        this(vocabulary, pages, false);
+    }
+
+    /** @param promptsFirst see {@link KvPages#copy} */
+    InputPacker(int vocabulary, KvPages pages, boolean promptsFirst) {
         this.vocabulary = vocabulary;
         this.pages = pages;
+        this.promptsFirst = promptsFirst;
     }
 
     /** Packs the inputs of a pass and returns the bytes written. */
     long pack(StepInputs in, KernelRows rows, StepLayout layout, int number, MemorySegment to) {
         to.set(INT, StepLayout.STEP, number);
         tokens(in, layout, to);
-        int blocks = pages.copy(in, rows, to, layout.blockStarts(), layout.blocks());
+        int blocks = pages.copy(in, rows, promptsFirst, to, layout.blockStarts(), layout.blocks());
         rows(in, rows, layout, to);
         padRows(in, rows, layout, blocks, to);
         in.copySampleTokens(to, layout.sampleTokens());

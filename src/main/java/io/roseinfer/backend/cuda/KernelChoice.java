@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cuda;
 
+import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.cuda.StepKernels.Attention;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -17,6 +18,10 @@ import java.util.Set;
  */
 record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean hopper, boolean batchInvariant) {
     private static final int HEAD_SIZE = 64;
+
+    /** Maximum tokens whose keys and values are widened for the prompts of a step. */
+    private static final int MAX_WIDE_TOKENS = 65_536;
+
     private static final int BLOCK_SIZE = 16;
 
     /**
@@ -31,6 +36,27 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         StepKernels chosen =
                 onHopper(tokens, rows, samples, decodeRows).normalizing(shape.fusesNorm(), shape.fusesHeadNorm());
         return hasSpecialAttention() ? chosen : chosen.with(gqaAttention(rows, decodeRows));
+    }
+
+    /**
+     * Returns the kernels of a step whose prompts have more pages than {@link #widePages}.
+     *
+     * @param decodeRows rows of one token
+     */
+    public StepKernels ofLongPrompts(int tokens, int rows, int samples, int decodeRows) {
+        return of(tokens, rows, samples, decodeRows).with(Attention.PREFILL_GQA);
+    }
+
+    /**
+     * Returns the pages of an fp8 KV cache that {@code attention_prefill_wgmma_widen} has room for, in the type of activations; 0 if
+     * prompts read the KV pool itself.
+     */
+    public int widePages(RunnerLimits limits) {
+        if (!prefillsByWgmma() || !shape.fp8KvCache()) {
+            return 0;
+        }
+        long tokens = (long) limits.maxRows() * shape.spec().contextLength();
+        return Math.ceilDiv((int) Math.min(tokens, MAX_WIDE_TOKENS), BLOCK_SIZE);
     }
 
     /** Returns whether every step fuses the norms of blocks into GEMMs, so that no kernel writes normalized tokens. */
@@ -62,16 +88,12 @@ record KernelChoice(TilePlans plans, ModelShape shape, int blockSize, boolean ho
         if (decodeRows > 0) {
             return Attention.MIXED_GQA;
         }
-        return prefillsByWgmma() ? Attention.PREFILL_WGMMA : Attention.PREFILL_GQA;
+        return Attention.PREFILL_WGMMA;
     }
 
     /** Returns whether prompts use {@code attention_prefill_wgmma}. */
     public boolean prefillsByWgmma() {
-        return hopper
-                && !batchInvariant
-                && blockSize == BLOCK_SIZE
-                && GqaAttention.supports(shape)
-                && !shape.fp8KvCache();
+        return hopper && !batchInvariant && blockSize == BLOCK_SIZE && GqaAttention.supports(shape);
     }
 
     private StepKernels onHopper(int tokens, int rows, int samples, int decodeRows) {

@@ -31,12 +31,30 @@ record KvPages(int tokens, int perBlock) {
         return Math.ceilDiv(rowTokens, tokens);
     }
 
+    /** Returns the pages of the prompts: of all rows but decode rows. */
+    long ofPrompts(StepInputs in, KernelRows rows) {
+        long pages = 0;
+        for (int row = 0; row < in.rows(); row++) {
+            pages += isPrompt(in, rows, row) ? most(in.contextLength(row)) : 0;
+        }
+        return pages;
+    }
+
+    private static boolean isPrompt(StepInputs in, KernelRows rows, int row) {
+        return rows.parts(in, row) == 1 && in.rowStart(row + 1) - in.rowStart(row) > 1;
+    }
+
     /**
      * Writes each row's pages, and for each kernel row the index of its row's first page.
      *
+     * @param promptsFirst whether prompts precede decode rows in the list of pages; else it has the order of rows
      * @return the number of pages of all rows
      */
-    int copy(StepInputs in, KernelRows rows, MemorySegment to, long startsAt, long pagesAt) {
+    int copy(StepInputs in, KernelRows rows, boolean promptsFirst, MemorySegment to, long startsAt, long pagesAt) {
+        if (promptsFirst && rows.decodeRows() > 0 && rows.decodeRows() < rows.rows()) {
+            int prompts = copySome(in, rows, true, 0, to, startsAt, pagesAt);
+            return copySome(in, rows, false, prompts, to, startsAt, pagesAt);
+        }
         if (perBlock == 1) {
             in.copyBlocks(to, pagesAt);
         }
@@ -52,6 +70,31 @@ record KvPages(int tokens, int perBlock) {
         }
         set(to, startsAt, kernelRow, written);
         return written;
+    }
+
+    /** Writes the pages of prompts or of decode rows after {@code written} others; returns the pages written so far. */
+    private int copySome(
+            StepInputs in,
+            KernelRows rows,
+            boolean prompts,
+            int written,
+            MemorySegment to,
+            long startsAt,
+            long pagesAt) {
+        int end = written;
+        int kernelRow = 0;
+        for (int row = 0; row < in.rows(); row++) {
+            int parts = rows.parts(in, row);
+            if (isPrompt(in, rows, row) == prompts) {
+                for (int part = 0; part < parts; part++) {
+                    set(to, startsAt, kernelRow + part, end);
+                }
+                end += copyPages(in, row, to, pagesAt, end);
+            }
+            kernelRow += parts;
+        }
+        set(to, startsAt, kernelRow, end);
+        return end;
     }
 
     private int copyPages(StepInputs in, int row, MemorySegment to, long pagesAt, int written) {

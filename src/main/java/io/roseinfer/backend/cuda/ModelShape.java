@@ -239,6 +239,11 @@ record ModelShape(
         return fp8KvCache() ? 1 : type.bytes();
     }
 
+    /** Returns the elements of a page of {@link KvPages#TOKENS} in one layer. */
+    long pageElements() {
+        return 2L * kvWidth() * KvPages.TOKENS;
+    }
+
     /** Returns the bytes of a KV block in one layer. */
     public long layerBlockBytes(int blockSize) {
         return 2L * kvWidth() * blockSize * kvElementBytes();

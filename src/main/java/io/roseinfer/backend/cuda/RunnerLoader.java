@@ -18,6 +18,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -114,7 +115,8 @@ final class RunnerLoader {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, kernels.fusesNorms());
+        StepBuffers.Plan plan =
+                StepBuffers.plan(shape, limits, sampling, kernels.widePages(limits), kernels.fusesNorms());
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes(), plan.bytes(), device);
         StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
@@ -145,15 +147,22 @@ final class RunnerLoader {
         return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);
     }
 
-    /** Writes the tensor maps through which {@code attention_prefill_wgmma} copies pages and queries. */
+    /** Writes the tensor maps through which {@code attention_prefill_wgmma} copies pages and queries, and the ids of wide pages. */
     private void mapAttention(StepBuffers buffers, long poolBytes) {
         int width = shape.headPad();
         WgmmaPrefill prefill = new WgmmaPrefill(width, shape.heads(), shape.kvHeads());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pool = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
             MemorySegment queries = arena.allocate(Driver.TENSOR_MAP_BYTES, Driver.TENSOR_MAP_ALIGNMENT);
-            long[] poolSizes = {width, poolBytes / (2L * width)};
-            Driver.encodeTensorMap(pool, buffers.pool(), poolSizes, new int[] {KvPages.TOKENS});
+            int widePages = buffers.widePages();
+            long elements = widePages > 0 ? (long) widePages * shape.pageElements() : poolBytes / 2;
+            long address = widePages > 0 ? buffers.wide() : buffers.pool();
+            Driver.encodeTensorMap(pool, address, new long[] {width, elements / width}, new int[] {KvPages.TOKENS});
+            MemorySegment ids = arena.allocate(ValueLayout.JAVA_INT, Math.max(widePages, 1));
+            for (int page = 0; page < widePages; page++) {
+                ids.setAtIndex(ValueLayout.JAVA_INT, page, page);
+            }
+            stream.upload(buffers.widePageIds(), ids, ids.byteSize());
             long[] querySizes = {width, shape.heads(), buffers.panelRows()};
             Driver.encodeTensorMap(queries, buffers.queries(), querySizes, prefill.queryBox());
             stream.upload(buffers.poolMap(), pool, pool.byteSize());

@@ -25,6 +25,8 @@ final class StepBuffers {
         POOL("KV pool"),
         POOL_MAP("KV pool"),
         QUERY_MAP("KV pool"),
+        WIDE_PAGES("KV pool"),
+        WIDE_PAGE_IDS("KV pool"),
         X("activations"),
         X_PANELS("activations"),
         MOMENTS("activations"),
@@ -52,10 +54,12 @@ final class StepBuffers {
         private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
         private final int panelRows;
         private final int normalizedRows;
+        private final int widePages;
 
-        private Plan(int panelRows, int normalizedRows) {
+        private Plan(int panelRows, int normalizedRows, int widePages) {
             this.panelRows = panelRows;
             this.normalizedRows = normalizedRows;
+            this.widePages = widePages;
         }
 
         private void add(Buffer buffer, long bytes) {
@@ -83,20 +87,22 @@ final class StepBuffers {
             all.put(Buffer.POOL, poolBytes);
             long[] addresses = new long[Buffer.values().length];
             all.forEach((buffer, bytes) -> addresses[buffer.ordinal()] = memory.allocate(buffer.use, bytes));
-            return new StepBuffers(panelRows, normalizedRows, addresses);
+            return new StepBuffers(panelRows, normalizedRows, widePages, addresses);
         }
     }
 
     private final int panelRows;
     private final int normalizedRows;
+    private final int widePages;
     private final long[] addresses;
     private final long[] inputs;
     private final long[] sampleInputs;
     private final long[] sampled;
 
-    private StepBuffers(int panelRows, int normalizedRows, long[] addresses) {
+    private StepBuffers(int panelRows, int normalizedRows, int widePages, long[] addresses) {
         this.panelRows = panelRows;
         this.normalizedRows = normalizedRows;
+        this.widePages = widePages;
         this.addresses = addresses;
         this.inputs = new long[] {at(Buffer.EVEN_INPUTS), at(Buffer.ODD_INPUTS)};
         this.sampleInputs = new long[] {at(Buffer.EVEN_SAMPLE_INPUTS), at(Buffer.ODD_SAMPLE_INPUTS)};
@@ -106,16 +112,17 @@ final class StepBuffers {
     /**
      * Plans the buffers of a runner.
      *
+     * @param widePages pages of an fp8 KV cache that are widened for prompts, see {@link KernelChoice#widePages}
      * @param fusedNorms whether norms are fused into GEMMs, which need a panel copy of the residual stream and its moments; then only
      *     sampled rows are normalized by a kernel
      */
-    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, boolean fusedNorms) {
+    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, int widePages, boolean fusedNorms) {
         long samples = limits.maxSamples();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
         int sampledRows = ModelShape.roundUp(limits.maxSamples(), 8);
         int normalizedRows = fusedNorms ? sampledRows : Math.max(panelRows, sampledRows);
         long element = shape.type().bytes();
-        Plan plan = new Plan(panelRows, normalizedRows);
+        Plan plan = new Plan(panelRows, normalizedRows, widePages);
         int contextLength = shape.spec().contextLength();
         long inputBytes = StepLayout.maxBytes(limits, contextLength);
         long sampleInputBytes =
@@ -126,6 +133,8 @@ final class StepBuffers {
         plan.add(Buffer.ODD_SAMPLE_INPUTS, sampleInputBytes);
         plan.add(Buffer.POOL_MAP, Driver.TENSOR_MAP_BYTES);
         plan.add(Buffer.QUERY_MAP, Driver.TENSOR_MAP_BYTES);
+        plan.add(Buffer.WIDE_PAGES, Math.max(element * widePages * shape.pageElements(), UNUSED));
+        plan.add(Buffer.WIDE_PAGE_IDS, Math.max(4L * widePages, UNUSED));
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
         plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
         plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
@@ -170,7 +179,22 @@ final class StepBuffers {
         return at(Buffer.POOL);
     }
 
-    /** Returns the tensor map of {@link #pool}. */
+    /** Returns the pages that {@link #wide} has room for; 0 if prompts read the pool itself. */
+    int widePages() {
+        return widePages;
+    }
+
+    /** Returns pages of an fp8 pool in the type of activations, which prompts read. */
+    long wide() {
+        return at(Buffer.WIDE_PAGES);
+    }
+
+    /** Returns the ids of the pages of {@link #wide}: 0, 1, 2 and so on. */
+    long widePageIds() {
+        return at(Buffer.WIDE_PAGE_IDS);
+    }
+
+    /** Returns the tensor map of {@link #pool}, or of {@link #wide} if it has pages. */
     long poolMap() {
         return at(Buffer.POOL_MAP);
     }

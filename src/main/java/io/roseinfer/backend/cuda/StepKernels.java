@@ -19,9 +19,9 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
         DECODE_GQA_ROPE,
         /** All rows by the GQA prefill kernel. */
         PREFILL_GQA,
-        /** All rows by Hopper's prefill kernel, MHA and GQA; for 16-bit KV. */
+        /** All rows by Hopper's prefill kernel, MHA and GQA. */
         PREFILL_WGMMA,
-        /** Decode rows as {@link #DECODE_GQA}, others as {@link #PREFILL_WGMMA} or, with fp8 KV, {@link #PREFILL_GQA}. */
+        /** Decode rows as {@link #DECODE_GQA}, others as {@link #PREFILL_WGMMA}. */
         MIXED_GQA,
         /** Decode rows only, by the MHA decode kernel. */
         DECODE,

@@ -57,7 +57,8 @@ final class MixedStepTable {
         CudaRank rank = runner.rank();
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
         PendingStep pending = rank.pendingSteps().getFirst();
-        InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE));
+        boolean widens = rank.buffers().widePages() > 0;
+        InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE), widens);
         rank.stream()
                 .upload(
                         rank.buffers().inputs()[0],

@@ -501,6 +501,31 @@ class StepShapesTest {
         assertThat(rows.decodeRows()).isZero();
     }
 
+    /** A prompt in block 5, between decode rows in blocks 9 and 2, and in block 4. */
+    @Test
+    void pages_of_prompts_are_packed_first_if_they_are_widened() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 2);
+        in.clear();
+        in.beginRow(17, new int[] {9, 2});
+        in.addToken(7);
+        in.endRow();
+        in.beginRow(0, new int[] {5});
+        in.addToken(8);
+        in.addToken(9);
+        in.endRow();
+        in.beginRow(3, new int[] {4});
+        in.addToken(10);
+        in.endRow();
+        KernelRows rows = KernelRows.of(in);
+        StepLayout layout = new StepLayout(4, 3, 3);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        long bytes = new InputPacker(50_257, KvPages.of(16), true).pack(in, rows, layout, 1, memory);
+        assertThat(bytes).isEqualTo(layout.blocks() + 4 * 4);
+        assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(1, 0, 3, 4);
+        assertThat(ints(memory, layout.blocks(), 4)).containsExactly(5, 9, 2, 4);
+        assertThat(KvPages.of(16).ofPrompts(in, rows)).isEqualTo(1);
+    }
+
     /** Blocks of 48 tokens: row 0 has 50 tokens in blocks 3 and 1, row 1 has 16 in block 2. */
     @Test
     void blocks_of_several_pages_are_packed_as_used_pages() {
@@ -843,8 +868,20 @@ class StepShapesTest {
         KernelChoice choice = new KernelChoice(PLANS, narrow, 16, true, false);
         assertThat(choice.of(64, 64, 64, 64).attention()).isEqualTo(Attention.DECODE_GQA);
         assertThat(choice.of(100, 64, 64, 3).attention()).isEqualTo(Attention.MIXED_GQA);
-        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_GQA);
-        assertThat(choice.prefillsByWgmma()).isFalse();
+        assertThat(choice.of(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_WGMMA);
+        assertThat(choice.ofLongPrompts(100, 2, 2, 0).attention()).isEqualTo(Attention.PREFILL_GQA);
+    }
+
+    /** The model's context is 64 tokens. */
+    @ParameterizedTest
+    @CsvSource({"FP8, true, false, 12", "AUTO, true, false, 0", "FP8, true, true, 0", "FP8, false, false, 0"})
+    void pages_of_an_fp8_kv_cache_are_widened_for_hopper(
+            KvPrecision kvCacheDtype, boolean hopper, boolean batchInvariant, int pages) {
+        ModelSpec model = gated(4, 2, 64).context(64).build();
+        ModelShape shape = ModelShape.of(model, ElementType.BF16, kvCacheDtype, Shard.WHOLE);
+        KernelChoice choice = new KernelChoice(PLANS, shape, 16, hopper, batchInvariant);
+        assertThat(choice.widePages(new RunnerLimits(3, 16, 16, 0))).isEqualTo(pages);
+        assertThat(choice.widePages(new RunnerLimits(4096, 4096, 16, 0))).isEqualTo(Math.min(pages * 4096, 4096));
     }
 
     /** The heads of models of 1B, 0.6B, 8B and 124M, then of a group of seven. */
