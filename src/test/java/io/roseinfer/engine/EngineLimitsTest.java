@@ -75,7 +75,7 @@ class EngineLimitsTest {
     void smaller_pool_preempts_like_a_runner_loaded_with_it() {
         EngineOptions options = Models.options();
         CountDownLatch allSubmitted = new CountDownLatch(1);
-        SimOptions waitsForAll = SimOptions.defaults().withOnStep(step -> awaits(allSubmitted));
+        SimOptions waitsForAll = SimOptions.defaults().withOnStep(step -> Models.await(allSubmitted));
         try (SimRunner runner = Models.runner(options.withKvBlocks(200), waitsForAll);
                 Engine engine = engine(runner, options.withKvBlocks(5))) {
             List<TokenStream> streams = IntStream.range(0, 6)
@@ -84,14 +84,6 @@ class EngineLimitsTest {
             allSubmitted.countDown();
             streams.forEach(stream -> assertThat(stream.completion().ids()).hasSize(14));
             assertThat(engine.stats().total(Fact.PREEMPTIONS)).isPositive();
-        }
-    }
-
-    private static void awaits(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 

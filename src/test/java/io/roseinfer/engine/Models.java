@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Simulated models, and a clock that advances by one per reading. */
@@ -43,6 +44,15 @@ final class Models {
     static Clock ticking() {
         AtomicLong now = new AtomicLong();
         return now::incrementAndGet;
+    }
+
+    /** Waits on a device's thread, for example until all requests are submitted. */
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     static Engine engine(EngineOptions options, SimOptions sim) {

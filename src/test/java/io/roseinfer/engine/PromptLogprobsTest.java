@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,13 +28,15 @@ class PromptLogprobsTest {
     private static final int TOPS = 3;
 
     private static Engine engine(SchedulerOptions.Builder scheduler, int blocks, int inFlight, int samples) {
+        return engine(scheduler, blocks, SimOptions.defaults().withMaxInFlight(inFlight), samples);
+    }
+
+    private static Engine engine(SchedulerOptions.Builder scheduler, int blocks, SimOptions sim, int samples) {
         EngineOptions options =
                 EngineOptions.defaults().withBlockSize(4).withKvBlocks(blocks).withScheduler(scheduler.build());
         RunnerLimits limits = EngineLimits.runnerLimits(options, Models.spec());
         SimRunner runner = new SimRunner(
-                Models.spec(),
-                limits.withMaxSamples(Math.max(samples, limits.maxRows())),
-                SimOptions.defaults().withReadBack(true).withMaxInFlight(inFlight));
+                Models.spec(), limits.withMaxSamples(Math.max(samples, limits.maxRows())), sim.withReadBack(true));
         return Engine.open(runner, Optional.empty(), options, Models.ticking());
     }
 
@@ -106,12 +109,16 @@ class PromptLogprobsTest {
     void preempted_request_has_each_report_once_and_right(int inFlight) {
         SchedulerOptions.Builder scheduler =
                 SchedulerOptions.builder().maxBatchSize(4).prefillMaxTokens(9).chunkedPrefill(true);
-        try (Engine engine = engine(scheduler, 24, inFlight, 0)) {
+        CountDownLatch allSubmitted = new CountDownLatch(1);
+        SimOptions waitsForAll =
+                SimOptions.defaults().withMaxInFlight(inFlight).withOnStep(step -> Models.await(allSubmitted));
+        try (Engine engine = engine(scheduler, 24, waitsForAll, 0)) {
             List<TokenStream> streams = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
                 streams.add(engine.submit(
                         i % 3 == 2 ? Models.request(40, prompt(9, i)) : reporting(30, prompt(17 + i, i))));
             }
+            allSubmitted.countDown();
             List<Completion> completions =
                     streams.stream().map(TokenStream::completion).toList();
             assertThat(engine.stats().total(Fact.PREEMPTIONS)).isPositive();

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,7 +53,7 @@ class RequestMetricsTest {
         }
     }
 
-    /** The drafter learns a completion, then drafts it with a wrong third token. */
+    /** The drafter learns a completion, then drafts it with a wrong third token. Steps take equal times, so that drafts pay. */
     @Test
     void accepted_draft_tokens_are_counted_by_position() throws Exception {
         EngineOptions options = TestServer.engineOptions()
@@ -61,8 +62,12 @@ class RequestMetricsTest {
                         .build());
         String name = "vllm:spec_decode_num_accepted_tokens";
         String body = "{\"prompt\":\"a\",\"max_tokens\":400,\"ignore_eos\":true,\"temperature\":0}";
-        try (TestServer server = new TestServer(options, SimOptions.defaults(), TestServer.options());
+        AtomicReference<AtomicLong> ahead = new AtomicReference<>(new AtomicLong());
+        SimOptions even = SimOptions.defaults()
+                .withOnStep(step -> Objects.requireNonNull(ahead.get()).addAndGet(20_000_000));
+        try (TestServer server = new TestServer(options, even, TestServer.options());
                 RawClient client = server.client()) {
+            ahead.set(server.aheadNanos);
             assertThat(server.get("/metrics").body())
                     .contains(name + "_per_pos_total{engine=\"0\",model_name=\"sim\",position=\"0\"} 0.0");
             for (int i = 0; i < 2; i++) {
