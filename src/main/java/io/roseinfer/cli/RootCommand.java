@@ -27,7 +27,7 @@ import picocli.CommandLine.ScopeType;
             "11:a model could not be downloaded; another attempt resumes",
             "130:interrupted (SIGINT), except serve, which drains and returns 0",
             "141:standard output was closed",
-            "143:terminated (SIGTERM), except serve, which drains and returns 0"
+            "143:terminated (SIGTERM); serve, once it listens, drains and returns 0"
         })
 final class RootCommand {
     /** The version of the artifact; a test compares it with pom.xml. */
