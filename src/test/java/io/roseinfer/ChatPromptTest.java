@@ -142,7 +142,10 @@ class ChatPromptTest {
                 "f § [] § parameters is []; it must be a JSON schema, an object",
                 "f § {\"type\": \"array\"} § parameters.type is \"array\"; it must be \"object\"",
                 "f § {\"type\": [\"object\"]} § parameters.type is [\"object\"]; it must be \"object\"",
-                "f § {\"type\": § parameters is not JSON ("
+                "f § {\"type\": § parameters is not JSON (",
+                "f § null § parameters is null; it must be a JSON schema, an object",
+                "f § '' § parameters is empty; it must be a JSON schema, an object",
+                "f § ' ' § parameters is empty; it must be a JSON schema, an object"
             })
     void invalid_tool_is_rejected(String name, String parameters, String message) {
         assertThatThrownBy(() -> Tool.of(name, "", parameters))

@@ -17,6 +17,7 @@ public final class Tool {
     private static final String NAME = "name";
     private static final String PARAMETERS = "parameters";
     private static final String STRICT = "strict";
+    private static final String NOT_A_SCHEMA = "it must be a JSON schema, an object";
 
     /** The names that OpenAI allows. */
     private static final Pattern ALLOWED_NAME = Pattern.compile("[a-zA-Z0-9_-]{1,64}");
@@ -43,7 +44,12 @@ public final class Tool {
         ObjectNode definition = StrictJson.mapper().createObjectNode().put("type", FUNCTION);
         ObjectNode function = definition.putObject(FUNCTION).put(NAME, name).put("description", description);
         try {
-            function.set(PARAMETERS, StrictJson.parse(parameters.getBytes(StandardCharsets.UTF_8)));
+            JsonNode schema = StrictJson.parse(parameters.getBytes(StandardCharsets.UTF_8));
+            if (!schema.isObject()) {
+                String seen = schema.isMissingNode() ? "empty" : seen(schema);
+                throw BadInput.of(PARAMETERS, seen, NOT_A_SCHEMA);
+            }
+            function.set(PARAMETERS, schema);
         } catch (JacksonException notJson) {
             throw BadInput.about(PARAMETERS, " is not JSON (" + StrictJson.reason(notJson) + ")");
         }
@@ -83,7 +89,7 @@ public final class Tool {
         }
         JsonNode parameters = definition.path(FUNCTION).path(PARAMETERS);
         if (!parameters.isObject() && isPresent(parameters)) {
-            throw BadInput.of(path + PARAMETERS, seen(parameters), "it must be a JSON schema, an object");
+            throw BadInput.of(path + PARAMETERS, seen(parameters), NOT_A_SCHEMA);
         }
         JsonNode arguments = parameters.path("type");
         if (!arguments.isMissingNode() && !arguments.asString("").equals("object")) {

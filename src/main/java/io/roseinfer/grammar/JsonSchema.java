@@ -14,10 +14,14 @@ final class JsonSchema {
     /** Returns the schema of a text. */
     static JsonNode parse(String schema) {
         try {
-            return StrictJson.mapper()
+            JsonNode root = StrictJson.mapper()
                     .reader()
                     .with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
                     .readTree(schema.getBytes(StandardCharsets.UTF_8));
+            if (root.isMissingNode()) {
+                throw new BadInput("the JSON schema is empty; allow any value with {}");
+            }
+            return root;
         } catch (JacksonException e) {
             throw new BadInput("the JSON schema is not JSON: " + StrictJson.reason(e), e);
         }

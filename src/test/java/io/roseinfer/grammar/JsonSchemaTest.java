@@ -339,6 +339,14 @@ class JsonSchemaTest {
                 .hasMessageContaining(message.strip());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", " \n"})
+    void schema_without_a_value_is_empty(String schema) {
+        assertThatThrownBy(() -> Grammar.jsonSchema(schema))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the JSON schema is empty; allow any value with {}");
+    }
+
     @Test
     void unknown_keywords_are_found_where_they_stand() {
         assertThat(Grammar.unknownKeywords("""
