@@ -2,11 +2,13 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
+import io.roseinfer.base.Printable;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.base.ThreadLocation;
 import io.roseinfer.observe.Observers;
+import java.lang.System.Logger.Level;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * {@link SchedulerManager#close}.
  */
 final class Replica {
+    private static final System.Logger LOGGER = System.getLogger("io.roseinfer.engine");
+
     /** Maximum time between clock checks while waiting for the worker. */
     private static final long POLL_NANOS = 10_000_000;
 
@@ -144,6 +148,12 @@ final class Replica {
                 last ? stopped : new ReplicaStopped("replica " + index() + " stopped: " + describe(failure), failure));
         if (!(failure instanceof DeviceFailure)) {
             discardSteps(stopped);
+        }
+        if (!last) {
+            LOGGER.log(
+                    Level.ERROR,
+                    Printable.line("replica " + index() + " stopped: " + describe(failure) + "; "
+                            + manager.replicasLeft() + "; restart to replace it"));
         }
     }
 

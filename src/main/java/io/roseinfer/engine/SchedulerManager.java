@@ -262,6 +262,11 @@ final class SchedulerManager implements AutoCloseable {
         return now == Mode.SERVING || (now == Mode.DRAINING && inFlight.count() > 0);
     }
 
+    /** Returns how many replicas serve, for messages. */
+    String replicasLeft() {
+        return liveCount + " of " + replicas.size() + " still " + (liveCount == 1 ? "serves" : "serve");
+    }
+
     /** Returns whether a live replica could serve requeued requests. */
     boolean hasLiveReplicas() {
         return liveCount > 0 && mode.get() != Mode.STOPPING;

@@ -26,6 +26,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * Simulates a whole engine for one seed: replicas, tokenizers, callers that submit, read, close and are rejected, and a
@@ -33,6 +35,13 @@ import java.util.Optional;
  * Devices lose steps, are slow, or fail with various exceptions.
  */
 final class EngineSimulation {
+    /** Held, so that its level stays. Simulated losses of replicas are not logged. */
+    private static final Logger REPLICAS = Logger.getLogger("io.roseinfer.engine");
+
+    static {
+        REPLICAS.setLevel(Level.OFF);
+    }
+
     /** The built-in model's tokenizer and shape; the device is simulated. */
     private record Tiny(ModelSpec spec, Tokenizer tokenizer) {
         private static final Tiny LOADED = load();

@@ -10,6 +10,11 @@ import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +91,40 @@ class ReplicaFaultsTest {
             }
             assertThat(server.engine.replicaStats()).allMatch(stats -> stats.steps() > 0);
             assertThat(up(server, 0) + up(server, 1)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void lost_replica_is_logged_once_with_the_reason_and_what_remains() throws Exception {
+        List<String> logged = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                logged.add(entry.getLevel() + " " + entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("io.roseinfer.engine");
+        Level level = logger.getLevel();
+        logger.setLevel(Level.ALL);
+        logger.addHandler(handler);
+        SimOptions dying = SimOptions.defaults().withFaults(SimFaults.parse("the test", "death=14"));
+        try (TestServer server = start(FIRST_LIVING, dying, SimOptions.defaults())) {
+            assertThat(server.complete(body(14, false)).status()).isEqualTo(200);
+            assertThat(logged)
+                    .filteredOn(line -> line.contains("replica"))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("SEVERE replica 0 stopped: ")
+                            .endsWith("; 1 of 2 still serves; restart to replace it"));
+        } finally {
+            logger.removeHandler(handler);
+            logger.setLevel(level);
         }
     }
 
