@@ -25,7 +25,7 @@
  *
  * <p>Any exception on a replica's thread stops that replica, even an {@link OutOfMemoryError}. Its requests are
  * then ended as far as memory allows; {@code close} ends the others. The engine does not survive a full heap: every path
- * would have to work without allocation, and the process could not continue in a way that users want.
+ * would have to work without allocation, and the process would not be usable afterwards.
  */
 @NullMarked
 package io.roseinfer.engine;
