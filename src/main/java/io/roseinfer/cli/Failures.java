@@ -67,10 +67,13 @@ final class Failures {
                 .findFirst();
     }
 
-    /** Returns a one-line message with advice for exhausted memory. */
+    /** Returns a one-line message with advice for exhausted memory. The heap contains neither weights nor KV pool. */
     static String outOfMemory(String seen) {
-        return "out of memory (" + seen + "): raise the limit with ROSEINFER_JAVA_OPTS=-Xmx<n>g, or use less with"
-                + " --kv-blocks, --max-batch-size or a smaller model";
+        String advice = "raise the limit with ROSEINFER_JAVA_OPTS=-Xmx<n>g";
+        return "out of memory (" + seen + "): "
+                + (seen.equals("Java heap space")
+                        ? advice
+                        : advice + ", or use less with --kv-blocks, --max-batch-size or a smaller model");
     }
 
     private String bug(Throwable failure) {

@@ -79,6 +79,15 @@ class FailuresTest {
         assertThat(err.toString()).contains("ROSEINFER_JAVA_OPTS=-Xmx").hasLineCount(1);
     }
 
+    /** The KV pool is outside of the heap. */
+    @Test
+    void exhausted_heap_does_not_suggest_a_smaller_kv_pool() {
+        report(new OutOfMemoryError("Java heap space"));
+        assertThat(err.toString()).doesNotContain("--kv-blocks");
+        report(new OutOfMemoryError("cannot map 100 bytes"));
+        assertThat(err.toString()).contains("--kv-blocks");
+    }
+
     @Test
     void engine_stopped_by_an_exhausted_heap_exits_with_5() {
         RoseException stopped = new RoseException.EngineStopped("it stopped", new OutOfMemoryError("Java heap space"));
