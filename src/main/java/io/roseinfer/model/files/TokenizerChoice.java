@@ -16,9 +16,11 @@ import java.util.function.Predicate;
  * vocabulary has its size; or none. So no prompt is encoded in a way the model was not trained on.
  *
  * @param warnings what to report about the choice; usually nothing
- * @param refused whether there is a tokenizer that cannot be read, with the reason as the first warning
+ * @param refusal the failure if there is a tokenizer that cannot be read; the reason is also the first warning
  */
-record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boolean refused) {
+record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, Optional<BadModel> refusal) {
+    private static final String NO_TOKENIZER = "; the model has no tokenizer and takes token ids only";
+
     TokenizerChoice {
         warnings = List.copyOf(warnings);
     }
@@ -34,15 +36,21 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
 
     /** Returns this choice, or throws if a tokenizer was rejected. */
     TokenizerChoice orThrow() {
-        if (refused) {
-            throw new BadModel(
-                    warnings.getFirst(),
-                    Remedy.of(
-                            "give it token ids (%s, or Settings.withTokenIdsOnly); the page models.md lists the tokenizers"
-                                    + " that are supported",
-                            "prompt_ids"));
+        if (refusal.isPresent()) {
+            throw refusal.get();
         }
         return this;
+    }
+
+    private static TokenizerChoice refused(String reason) {
+        String warning = reason + NO_TOKENIZER;
+        BadModel unsupported = new BadModel(
+                warning,
+                Remedy.of(
+                        "give it token ids (%s, or Settings.withTokenIdsOnly); the page models.md lists the tokenizers"
+                                + " that are supported",
+                        "prompt_ids"));
+        return new TokenizerChoice(Optional.empty(), List.of(warning), Optional.of(unsupported));
     }
 
     /**
@@ -59,24 +67,21 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
             if (!isIntact.test(directory)) {
                 throw refusal;
             }
-            return new TokenizerChoice(
-                    Optional.empty(),
-                    List.of(refusal.getMessage() + "; the model has no tokenizer and takes token ids only"),
-                    true);
+            TokenizerChoice unsupported = refused(refusal.getMessage());
+            boolean isDamaged = refusal.getCause() != null;
+            return isDamaged
+                    ? new TokenizerChoice(Optional.empty(), unsupported.warnings(), Optional.of(refusal))
+                    : unsupported;
         }
         if (own.isPresent()) {
             List<String> warnings = new ArrayList<>(own.get().warnings());
             own.get().misfit(vocabularySize).ifPresent(warnings::add);
-            return new TokenizerChoice(own, warnings, false);
+            return new TokenizerChoice(own, warnings, Optional.empty());
         }
         List<String> others = Tokenizers.unreadFiles(directory);
         if (!others.isEmpty()) {
-            return new TokenizerChoice(
-                    Optional.empty(),
-                    List.of(directory + ": has " + String.join(", ", others)
-                            + ", but only tokenizer.json, or vocab.json with merges.txt, is supported;"
-                            + " the model has no tokenizer and takes token ids only"),
-                    true);
+            return refused(directory + ": has " + String.join(", ", others)
+                    + ", but only tokenizer.json, or vocab.json with merges.txt, is supported");
         }
         Optional<Tokenizer> builtin = family.builtinVocabulary(vocabularySize);
         return new TokenizerChoice(
@@ -85,6 +90,6 @@ record TokenizerChoice(Optional<Tokenizer> tokenizer, List<String> warnings, boo
                         .map(tokenizer -> directory + ": has no tokenizer files; using " + tokenizer.description()
                                 + ", since vocab_size is " + vocabularySize)
                         .toList(),
-                false);
+                Optional.empty());
     }
 }

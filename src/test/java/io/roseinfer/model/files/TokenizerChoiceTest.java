@@ -120,6 +120,16 @@ class TokenizerChoiceTest {
     }
 
     @Test
+    void tokenizer_that_is_not_json_is_an_error_without_advice_on_token_ids() throws IOException {
+        ModelDirectory.at(directory, "\"vocab_size\":300").write();
+        Files.writeString(directory.resolve("tokenizer.json"), "{");
+        assertThatThrownBy(() -> ModelFiles.openDirectory("m", directory, false, path -> true))
+                .isInstanceOf(BadModel.class)
+                .hasMessageContaining("tokenizer.json: not valid JSON")
+                .hasMessageEndingWith("; download the file again");
+    }
+
+    @Test
     void rejected_tokenizer_in_a_damaged_directory_is_an_error() throws IOException {
         ModelDirectory.at(directory, "\"vocab_size\":300").write();
         Files.writeString(directory.resolve("tokenizer.json"), "{");
