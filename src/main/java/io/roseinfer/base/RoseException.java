@@ -223,6 +223,10 @@ public abstract sealed class RoseException extends RuntimeException {
         public OutputFailed(String message, Throwable cause) {
             super(6, message, cause);
         }
+
+        public OutputFailed(String problem, Throwable cause, Remedy... remedies) {
+            super(6, problem, cause, remedies);
+        }
     }
 
     /** Another process listens on the address of a server. Exit code 10. */

@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.FileFailure;
+import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.OutputFailed;
@@ -52,6 +53,7 @@ import picocli.CommandLine.Option;
 @Heading("Batch")
 final class BatchCommand implements io.roseinfer.cli.terminal.Command {
     private static final String STANDARD = "-";
+    private static final Remedy RESUME = Remedy.of("continue with %s, which keeps the responses so far", "resume");
     private static final long KIB = 1024;
 
     /** Requests in flight per row of a step: those in the step, those for the next steps, and those being read and written. */
@@ -244,8 +246,10 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
         });
         try {
             totals = watched(job, requests, terminal);
+        } catch (OutputFailed full) {
+            throw isResumable() ? new OutputFailed(full.getMessage(), full, RESUME) : full;
         } catch (RoseException stopped) {
-            if (Files.isRegularFile(Path.of(output))) {
+            if (isResumable()) {
                 terminal.note("the responses so far are in " + output + "; continue with --resume");
             }
             throw stopped;
@@ -257,6 +261,10 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             terminal.note("stopped before the end; continue by repeating the command with --resume");
         }
         return signalled.get();
+    }
+
+    private boolean isResumable() {
+        return !output.equals(STANDARD) && Files.isRegularFile(Path.of(output));
     }
 
     /** Returns whether the reader of standard output has left. */

@@ -213,6 +213,23 @@ class BatchCommandTest {
         assertThat(outcome.err()).contains("No space left on device").doesNotContain("--resume");
     }
 
+    /** A limit on the size of files acts like a full disk. */
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a shell")
+    void advice_to_resume_follows_the_reason_why_the_output_cannot_be_written() throws Exception {
+        List<String> shell = new ArrayList<>(List.of("sh", "-c", "ulimit -f 4096; exec \"$0\" \"$@\""));
+        shell.addAll(
+                CommandJvm.command(List.of("-XX:-UsePerfData"), command(input(6_000), folder.resolve("out.jsonl"))));
+        Process process = new ProcessBuilder(shell)
+                .redirectError(folder.resolve("err").toFile())
+                .start();
+        assertThat(process.waitFor()).isEqualTo(6);
+        assertThat(folder.resolve("err"))
+                .content()
+                .contains("out.jsonl cannot be written: ")
+                .endsWith("; continue with --resume, which keeps the responses so far" + System.lineSeparator());
+    }
+
     @Test
     @EnabledOnOs(OS.LINUX)
     void closed_standard_output_exits_with_141_silently() throws Exception {
