@@ -257,7 +257,21 @@ final class Api implements HttpHandler {
                                     + Quoted.value(call.method()))
                     .withHeader("Allow", route.methods());
         }
+        if (route instanceof Work) {
+            requirePlainBody(call);
+        }
         return route;
+    }
+
+    private static void requirePlainBody(HttpCall call) {
+        call.header("content-encoding")
+                .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
+                .ifPresent(encoding -> {
+                    throw ApiError.of(
+                            415,
+                            "UnsupportedMediaTypeError",
+                            "Content-Encoding is " + Quoted.value(encoding) + "; send the body without compression");
+                });
     }
 
     /** Returns whether a route supports a method. */
