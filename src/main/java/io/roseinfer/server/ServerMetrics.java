@@ -277,7 +277,7 @@ public final class ServerMetrics {
         gauge("roseinfer:connections", "Open connections.", engine, stats -> connections.getAsInt());
         counter(
                 "roseinfer:connections_rejected",
-                "Connections beyond the maximum that were not served a probe.",
+                "Connections rejected because the maximum were open; probes are not counted.",
                 engine,
                 stats -> rejectedConnections.getAsLong());
         attachCache(engine);
