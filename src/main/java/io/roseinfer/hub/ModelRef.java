@@ -91,8 +91,9 @@ public sealed interface ModelRef {
         int at = text.indexOf('@');
         String name = at < 0 ? text : text.substring(0, at);
         if (looksLikePath(name)) {
-            throw new BadModel("model " + Quoted.name(text) + ": no such directory: "
-                    + FileFailure.shown(path.toAbsolutePath().normalize())
+            Path whole = path.toAbsolutePath().normalize();
+            throw new BadModel("model " + Quoted.name(text) + ": no such directory"
+                    + (whole.toString().equals(text) ? "" : ": " + FileFailure.shown(whole))
                     + (text.startsWith("~") ? " ('~' is not expanded)" : ""));
         }
         int colon = name.indexOf(':');

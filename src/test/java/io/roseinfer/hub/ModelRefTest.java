@@ -139,13 +139,21 @@ class ModelRefTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"./absent", "/absent/model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
+    @ValueSource(strings = {"./absent", "/absent/../model", "~/absent", "absent/", "../absent", "a/b/c", "C:\\absent"})
     void missing_path_is_reported_as_normalized_absolute_path(String text) {
         assertMissing(
                 text,
                 "no such directory: "
                         + Quoted.escape(
                                 Path.of(text).toAbsolutePath().normalize().toString()));
+    }
+
+    @Test
+    void missing_path_that_is_normalized_and_absolute_is_reported_once() {
+        String text = Path.of("/absent/model").toAbsolutePath().toString();
+        assertThatThrownBy(() -> parse(text))
+                .isInstanceOf(BadModel.class)
+                .hasMessage("model " + Quoted.name(text) + ": no such directory");
     }
 
     @Test
