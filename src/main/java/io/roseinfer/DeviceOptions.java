@@ -3,6 +3,7 @@ package io.roseinfer;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ public record DeviceOptions(
         gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
         Objects.requireNonNull(precision, "precision");
         Objects.requireNonNull(kvCache, "kvCache");
-        BadInput.require(threads >= 0, "threads", threads, "positive, or 0 for one thread per core");
+        CpuOptions.requireThreads(threads);
         Objects.requireNonNull(pagedAttention, "pagedAttention");
         Objects.requireNonNull(cudaGraph, "cudaGraph");
         Objects.requireNonNull(batchInvariant, "batchInvariant");
@@ -148,7 +149,7 @@ public record DeviceOptions(
     /**
      * Returns a copy with a number of CPU threads; 0 is one per core.
      *
-     * @throws BadInput if it is negative
+     * @throws BadInput unless it is 0 to 1,024
      */
     public DeviceOptions withThreads(int value) {
         return new DeviceOptions(

@@ -118,7 +118,7 @@ public record Settings(
     /**
      * Returns the same settings with a number of CPU threads; 0 is one per core.
      *
-     * @throws BadInput if it is negative
+     * @throws BadInput unless it is 0 to 1,024
      */
     public Settings withThreads(int value) {
         return withDeviceOptions(deviceOptions.withThreads(value));

@@ -1,17 +1,20 @@
 package io.roseinfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.DeviceOptions.Ignored;
 import io.roseinfer.Settings.Device;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
+import io.roseinfer.base.RoseException.BadInput;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DeviceOptionsTest {
     private static final DeviceOptions ALL = DeviceOptions.of(Device.AUTO)
@@ -49,6 +52,14 @@ class DeviceOptionsTest {
         DeviceOptions used = ALL.inForce(device);
         assertThat(used.ignored(device)).isEmpty();
         assertThat(used.inForce(device)).isEqualTo(used);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1025})
+    void threads_out_of_range_are_rejected_with_the_range(int threads) {
+        assertThatThrownBy(() -> ALL.withThreads(threads))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("threads is " + threads + "; it must be 1 to 1024, or 0 for one per available processor");
     }
 
     @Test

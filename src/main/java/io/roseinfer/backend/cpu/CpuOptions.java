@@ -31,15 +31,25 @@ public record CpuOptions(int threads, Precision precision, KernelChoice kernels,
         if (stallLimit.isNegative() || stallLimit.isZero()) {
             throw new BadInput("the stall limit is " + stallLimit + "; it must be positive");
         }
-        if (threads < 0 || threads > MAX_THREADS) {
-            throw new BadInput("threads is " + threads + "; it must be 1 to " + MAX_THREADS
-                    + ", or 0 for one per available processor");
-        }
+        requireThreads(threads);
         if (precision != Precision.AUTO && WeightFormat.of(precision).isEmpty()) {
             throw precision.unavailable(
                     "the cpu",
                     WeightFormat.all().stream().map(WeightFormat::precision).toList());
         }
+    }
+
+    /**
+     * Checks a number of worker threads.
+     *
+     * @throws BadInput unless it is 0 to {@value #MAX_THREADS}
+     */
+    public static void requireThreads(int threads) {
+        BadInput.require(
+                threads >= 0 && threads <= MAX_THREADS,
+                "threads",
+                threads,
+                "1 to " + MAX_THREADS + ", or 0 for one per available processor");
     }
 
     /** Returns the defaults: all processors, no loss of precision, the widest kernels. */
