@@ -267,9 +267,7 @@ final class Api implements HttpHandler {
         call.header("content-encoding")
                 .filter(encoding -> !encoding.equalsIgnoreCase("identity"))
                 .ifPresent(encoding -> {
-                    throw ApiError.of(
-                            415,
-                            "UnsupportedMediaTypeError",
+                    throw ApiError.badRequest(
                             "Content-Encoding is " + Quoted.value(encoding) + "; send the body without compression");
                 });
     }

@@ -78,7 +78,7 @@ class HeadDecisionsTest {
                 "GET /health HTTP/1.1 | 400 | /health | GET | Host",
                 "hello | 400 | none | other | HTTP",
                 "POST /tokenize HTTP/1.1~Host: a~Content-Length: 9999999 | 413 | /tokenize | POST | 4194304",
-                "POST /tokenize HTTP/1.1~Host: a~Content-Length: 2~Content-Encoding: gzip | 415 | /tokenize | POST | gzip",
+                "POST /tokenize HTTP/1.1~Host: a~Content-Length: 2~Content-Encoding: gzip | 400 | /tokenize | POST | gzip",
                 "POST /health HTTP/1.1~Host: a | 405 | /health | other | GET, HEAD",
                 "GET /secret/x HTTP/1.1~Host: a | 404 | none | other | /secret/x"
             })
