@@ -2,39 +2,71 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.MessageLimit;
 
 /**
- * Logs requests that an endpoint answers with a status from 500, unless the access log has a line for each request.
- * Probes of supervisors, whose 503 is an answer, are left out. Thread-safe.
+ * Logs requests that an endpoint answers with a status from 500, unless the access log has a line for each request; also,
+ * once a minute, that requests are rejected for overload, or that completions time out. Probes of supervisors, whose 503
+ * is an answer, are left out. Thread-safe.
  */
 final class FailureLog {
     /** Messages per minute, so that a failed server does not fill a disk. */
     static final int MAX_PER_MINUTE = 60;
 
+    private static final int OVERLOADED = 429;
     private static final int FIRST_FAILURE = 500;
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
 
     private final AccessLog log;
     private final MessageLimit limit;
+    private final MessageLimit overloads;
+    private final MessageLimit timeouts;
 
     FailureLog(AccessLog log, Clock clock) {
         this.log = log;
         this.limit = new MessageLimit(MAX_PER_MINUTE, clock);
+        this.overloads = new MessageLimit(1, clock);
+        this.timeouts = new MessageLimit(1, clock);
     }
 
     void done(Exchange exchange) {
-        HttpCall call = exchange.call();
-        if (log.isOn()
-                || exchange.status() < FIRST_FAILURE
-                || Api.SUPERVISED.contains(call.path())
-                || !limit.tryLog()) {
+        if (log.isOn()) {
             return;
         }
-        LOGGER.log(
-                exchange.status() == FIRST_FAILURE ? System.Logger.Level.ERROR : System.Logger.Level.WARNING,
-                "status " + exchange.status() + " for " + Quoted.value(call.path()) + Api.named(exchange) + ": "
-                        + exchange.error().orElse("no message"));
+        if (exchange.status() >= FIRST_FAILURE) {
+            failed(exchange);
+        } else if (exchange.status() == OVERLOADED) {
+            warn(overloads, "requests are rejected with status 429: " + reason(exchange));
+        } else if (exchange.served().filter(FailureLog::hasTimedOut).isPresent()) {
+            warn(
+                    timeouts,
+                    "completions time out before they are complete; admit fewer at a time: lower max_inflight_requests");
+        }
+    }
+
+    private void failed(Exchange exchange) {
+        HttpCall call = exchange.call();
+        if (!Api.SUPERVISED.contains(call.path()) && limit.tryLog()) {
+            LOGGER.log(
+                    exchange.status() == FIRST_FAILURE ? System.Logger.Level.ERROR : System.Logger.Level.WARNING,
+                    "status " + exchange.status() + " for " + Quoted.value(call.path()) + Api.named(exchange) + ": "
+                            + reason(exchange));
+        }
+    }
+
+    private static String reason(Exchange exchange) {
+        return exchange.error().orElse("no message");
+    }
+
+    private static boolean hasTimedOut(Exchange.Served served) {
+        return served.completions().stream().anyMatch(each -> each.finishReason() == FinishReason.DEADLINE);
+    }
+
+    private static void warn(MessageLimit once, String message) {
+        if (once.tryLog()) {
+            LOGGER.log(System.Logger.Level.WARNING, message);
+        }
     }
 }

@@ -115,7 +115,10 @@ final class TestServer implements AutoCloseable {
 
     /** Starts a server with an access log in the given format. */
     static TestServer logging(AccessLog.Format format, SimOptions sim) {
-        EngineOptions options = engineOptions();
+        return logging(format, engineOptions(), sim);
+    }
+
+    static TestServer logging(AccessLog.Format format, EngineOptions options, SimOptions sim) {
         return new TestServer(
                 options, options(), Optional.of(WORDS), RoutingPolicy.pull(), List.of(runner(options, sim)), format);
     }

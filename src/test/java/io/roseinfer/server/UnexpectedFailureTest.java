@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -168,6 +172,50 @@ class UnexpectedFailureTest {
             assertThat(logged)
                     .filteredOn(entry -> entry.getMessage().startsWith("status 500"))
                     .hasSize(FailureLog.MAX_PER_MINUTE);
+        }
+    }
+
+    @Test
+    void rejection_for_overload_is_logged_once_a_minute() throws Exception {
+        Gate gate = new Gate(0);
+        try (TestServer server = TestServer.logging(
+                        AccessLog.Format.OFF, TestServer.engineOptions().withMaxInflightRequests(1), gate.options());
+                RawClient client = server.client()) {
+            client.send(RawClient.post("/v1/completions", "{\"prompt\":[1],\"max_tokens\":1}"));
+            gate.awaitReached();
+            for (int i = 0; i < 2; i++) {
+                assertThat(server.complete("{\"prompt\":[2]}").status()).isEqualTo(429);
+            }
+            gate.open();
+            assertThat(client.answer().status()).isEqualTo(200);
+            server.server.close();
+            assertThat(logged)
+                    .singleElement()
+                    .extracting(LogRecord::getMessage)
+                    .asString()
+                    .startsWith("requests are rejected with status 429: ")
+                    .contains("the maximum is 1");
+        }
+    }
+
+    @Test
+    void timeout_of_completions_is_logged_once_a_minute() throws Exception {
+        AtomicReference<AtomicLong> ahead = new AtomicReference<>(new AtomicLong());
+        SimOptions slow = SimOptions.defaults()
+                .withOnStep(step -> Objects.requireNonNull(ahead.get()).addAndGet(300_000_000));
+        try (TestServer server = TestServer.logging(AccessLog.Format.OFF, slow)) {
+            ahead.set(server.aheadNanos);
+            for (int i = 0; i < 2; i++) {
+                Answer answer = server.complete(
+                        "{\"prompt\":[1],\"max_tokens\":200,\"ignore_eos\":true}", "X-Request-Timeout: 5\r\n");
+                assertThat(answer.body()).contains("\"stop_reason\":\"deadline\"");
+            }
+            server.server.close();
+            assertThat(logged)
+                    .singleElement()
+                    .extracting(LogRecord::getMessage)
+                    .asString()
+                    .startsWith("completions time out before they are complete");
         }
     }
 }
