@@ -297,14 +297,35 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
-    /** The engine has stopped: it was closed, it failed, or a policy threw. Exit code 7; HTTP 503. */
+    /**
+     * The engine has stopped: it was closed, it failed, or a policy threw. Exit code 7; HTTP 503, or 500 for a request
+     * that was running.
+     */
     public static final class EngineStopped extends RoseException {
+        private final boolean ofRunningRequest;
+
         public EngineStopped(String message) {
             super(7, message, null);
+            this.ofRunningRequest = false;
         }
 
         public EngineStopped(String message, Throwable cause) {
+            this(message, cause, false);
+        }
+
+        private EngineStopped(String message, @Nullable Throwable cause, boolean ofRunningRequest) {
             super(7, message, cause);
+            this.ofRunningRequest = ofRunningRequest;
+        }
+
+        /** Returns this failure for a request that was running. */
+        public EngineStopped forRunningRequest() {
+            return ofRunningRequest ? this : new EngineStopped(problem(), getCause(), true);
+        }
+
+        /** Returns whether the request was running, so that it may be the cause. */
+        public boolean isOfRunningRequest() {
+            return ofRunningRequest;
         }
     }
 }

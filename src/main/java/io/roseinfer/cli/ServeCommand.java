@@ -15,6 +15,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.cli.terminal.Terminal.OutputClosed;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.Server;
 import io.roseinfer.server.ServerMetrics;
@@ -76,11 +77,12 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     private int run(Terminal terminal) {
         ServerOptions options = server.options(model.model(), RootCommand.VERSION, terminal);
         HttpServer.requireFree(options.host(), options.port());
-        server.warnIfOpen(options, terminal);
+        server.warn(options, terminal);
         EngineOptions engine =
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         model.requireTokenizer();
         try (LoadedModel loaded = model.load(engine, terminal)) {
+            server.warnIfWithoutEffect(engine.scheduler().maxActiveRequests(), loaded.replicas(), terminal);
             ServedModel chat = options.model().withChat(loaded.chat());
             ServedModel served = replies.addTo(chat).withDefaults(generationConfig.of(loaded));
             warmUp(loaded, served, engine, terminal);
@@ -134,19 +136,21 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     }
 
     /** Returns one line of the settings that decide capacity. */
-    private static String settings(LoadedModel loaded, EngineOptions engine, ServerOptions options) {
+    private String settings(LoadedModel loaded, EngineOptions engine, ServerOptions options) {
         KvGeometry kv = loaded.runner().kv();
-        String blocks = "KV blocks " + kv.blocks() + " of " + kv.blockSize() + " tokens";
-        String batch = "batch " + engine.scheduler().maxBatchSize();
+        int active = engine.scheduler().maxActiveRequests();
+        String capacity = "KV blocks " + kv.blocks() + " of " + kv.blockSize() + " tokens, batch "
+                + engine.scheduler().maxBatchSize()
+                + (active == SchedulerOptions.UNLIMITED ? "" : ", active requests up to " + active);
         return "version " + options.version() + ", model " + options.modelName()
                 + ", on " + loaded.deviceDescription()
                 + loaded.precision()
                         .map(dtype -> ", dtype " + Choices.word(dtype))
                         .orElse("")
                 + (loaded.replicas() == 1
-                        ? ", " + blocks + ", " + batch
-                        : ", " + loaded.replicas() + " replicas, each with " + blocks + " and " + batch)
-                + ", in-flight requests up to " + engine.maxInflightRequests();
+                        ? ", " + capacity + ", "
+                        : "; " + loaded.replicas() + " replicas, each with " + capacity + "; ")
+                + server.limits();
     }
 
     private static void print(String line, Terminal terminal) {

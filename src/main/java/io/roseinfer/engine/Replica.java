@@ -102,7 +102,7 @@ final class Replica {
                 }
             }
             loop.quiesce();
-            boolean unused = stopServing(Optional.empty());
+            int unused = stopServing(Optional.empty());
         } catch (Throwable e) { // also a checked exception, which other languages throw where none is declared
             fail(e);
         } finally {
@@ -115,7 +115,7 @@ final class Replica {
         try {
             if (!hasStoppedServing) {
                 // It ran out of memory before it could report that.
-                boolean unused = stopServing(Optional.empty());
+                int unused = stopServing(Optional.empty());
             }
             endRemaining();
         } finally {
@@ -143,7 +143,8 @@ final class Replica {
 
     private void fail(Throwable failure) {
         EngineStopped stopped = new EngineStopped("the engine stopped: " + describe(failure), failure);
-        boolean last = stopServing(Optional.of(RequestOutcome.failed(stopped)));
+        int left = stopServing(Optional.of(RequestOutcome.failed(stopped)));
+        boolean last = left == 0;
         failureOutcome = RequestOutcome.failed(
                 last ? stopped : new ReplicaStopped("replica " + index() + " stopped: " + describe(failure), failure));
         if (!(failure instanceof DeviceFailure)) {
@@ -153,11 +154,11 @@ final class Replica {
             LOGGER.log(
                     Level.ERROR,
                     Printable.line("replica " + index() + " stopped: " + describe(failure) + "; "
-                            + manager.replicasLeft() + "; restart to replace it"));
+                            + manager.replicasOf(left) + "; restart the server to restore it"));
         }
     }
 
-    private boolean stopServing(Optional<RequestOutcome> outcome) {
+    private int stopServing(Optional<RequestOutcome> outcome) {
         hasStoppedServing = true;
         return manager.stopServing(this, outcome);
     }
@@ -197,7 +198,7 @@ final class Replica {
         if (outcome != null && manager.hasLiveReplicas()) {
             loop.requeueRestartable(manager::requeue);
         }
-        loop.endAll(outcome == null ? manager.shutdownOutcome() : outcome);
+        loop.endAll(outcome == null ? manager.shutdownOutcome() : outcome.ofRunningRequest());
     }
 
     void unpark() {

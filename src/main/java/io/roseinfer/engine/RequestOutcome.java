@@ -2,6 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.Optional;
@@ -35,6 +36,11 @@ record RequestOutcome(FinishReason reason, Optional<String> stopString, Optional
     /** Returns the outcome of a request during which another replica has stopped before. */
     RequestOutcome ofSecondReplica() {
         return failure.orElse(null) instanceof ReplicaStopped stopped ? failed(stopped.second()) : this;
+    }
+
+    /** Returns the outcome of a request that was running when the engine stopped. */
+    RequestOutcome ofRunningRequest() {
+        return failure.orElse(null) instanceof EngineStopped stopped ? failed(stopped.forRunningRequest()) : this;
     }
 
     static RequestOutcome failed(RoseException failure) {

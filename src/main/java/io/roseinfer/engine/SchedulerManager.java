@@ -262,9 +262,9 @@ final class SchedulerManager implements AutoCloseable {
         return now == Mode.SERVING || (now == Mode.DRAINING && inFlight.count() > 0);
     }
 
-    /** Returns how many replicas serve, for messages. */
-    String replicasLeft() {
-        return liveCount + " of " + replicas.size() + " still " + (liveCount == 1 ? "serves" : "serve");
+    /** Returns how many replicas are left, for messages. */
+    String replicasOf(int left) {
+        return left + " of " + replicas.size() + " still " + (left == 1 ? "serves" : "serve");
     }
 
     /** Returns whether a live replica could serve requeued requests. */
@@ -276,19 +276,19 @@ final class SchedulerManager implements AutoCloseable {
      * Records that a replica has stopped serving.
      *
      * @param outcome outcome of further requests if this is the last replica and it failed
-     * @return whether it was the last
+     * @return the number of replicas left
      */
-    synchronized boolean stopServing(Replica replica, Optional<RequestOutcome> outcome) {
-        boolean last = liveCount == 1;
-        if (last) {
+    synchronized int stopServing(Replica replica, Optional<RequestOutcome> outcome) {
+        int left = liveCount - 1;
+        if (left == 0) {
             // First, so that threads that see no live replica find the outcome.
             failureOutcome = outcome.orElse(null);
         }
-        liveCount--;
+        liveCount = left;
         router.remove(replica.index());
         // It may have been woken for a shared request.
         wakeOne();
-        return last;
+        return left;
     }
 
     /** Ends the requests that no loop has admitted, if no replica is left to admit them. */

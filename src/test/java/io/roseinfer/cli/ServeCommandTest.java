@@ -105,12 +105,17 @@ class ServeCommandTest {
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs env --default-signal")
     @Test
     void limits_of_each_replica_are_printed_at_the_start() throws Exception {
-        try (Running server = serve("--replicas=2", "--max-inflight-requests=7")) {
+        try (Running server =
+                serve("--replicas=2", "--max-inflight-requests=7", "--max-active-requests=4", "--request-timeout=60")) {
             server.signal("TERM");
             assertThat(server.process().waitFor()).isZero();
             assertThat(server.errors())
-                    .contains(", 2 replicas, each with KV blocks 300000 of 16 tokens and batch 8,"
-                            + " in-flight requests up to 7\n");
+                    .contains("; 2 replicas, each with KV blocks 300000 of 16 tokens, batch 8, active requests up to 4;"
+                            + " in-flight requests up to 7, timeout 60 s, drain 30 s\n")
+                    .contains("--drain-seconds 30 is less than --request-timeout 60,"
+                            + " so a shutdown can cut off completions\n")
+                    .contains("--max-active-requests 4 for each of 2 replicas has no effect with"
+                            + " --max-inflight-requests 7\n");
         }
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.server.http.RawClient;
@@ -211,14 +212,29 @@ class LifecycleTest {
         });
         try (TestServer server = TestServer.start(sim)) {
             Answer answer = server.complete(PLAIN);
-            assertThat(answer.status()).isIn(500, 503);
+            assertThat(answer.status()).isEqualTo(500);
             assertThat(answer.body()).contains("the device is lost");
-            assertThat(server.complete(PLAIN).status()).isEqualTo(503);
+            Answer later = server.complete(PLAIN);
+            assertThat(later.status()).isEqualTo(503);
+            assertThat(later.headers()).containsEntry("retry-after", "1").doesNotContainKey("x-should-retry");
             assertThat(server.server.failure().get()).hasMessageContaining("the device is lost");
             for (String path : new String[] {"/health", "/ping"}) {
                 assertThat(server.get(path).status()).as(path).isEqualTo(503);
                 assertThat(server.get(path).body()).contains("the device is lost");
             }
+        }
+    }
+
+    @Test
+    void clients_are_told_not_to_repeat_a_request_that_was_running_when_the_engine_failed() throws Exception {
+        SimOptions dying = SimOptions.defaults().withFaults(SimFaults.parse("the test", "death=14"));
+        try (TestServer server = TestServer.start(dying)) {
+            Answer answer = server.complete("{\"prompt\":[14],\"max_tokens\":5}");
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(answer.body()).contains("; this request was running and may be the cause");
+            assertThat(answer.headers())
+                    .containsEntry("x-should-retry", "false")
+                    .doesNotContainKey("retry-after");
         }
     }
 

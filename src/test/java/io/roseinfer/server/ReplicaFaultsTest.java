@@ -121,7 +121,7 @@ class ReplicaFaultsTest {
                     .singleElement()
                     .satisfies(line -> assertThat(line)
                             .startsWith("SEVERE replica 0 stopped: ")
-                            .endsWith("; 1 of 2 still serves; restart to replace it"));
+                            .endsWith("; 1 of 2 still serves; restart the server to restore it"));
         } finally {
             logger.removeHandler(handler);
             logger.setLevel(level);
@@ -134,7 +134,10 @@ class ReplicaFaultsTest {
         try (TestServer server = start(RoutingPolicy.pull(), dying, dying)) {
             // It makes one engine after the other fail, because it has received no token.
             Answer answer = server.complete(body(14, false));
-            assertThat(answer.status()).isIn(500, 503);
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(answer.headers())
+                    .containsEntry("x-should-retry", "false")
+                    .doesNotContainKey("retry-after");
             assertThat(answer.body()).contains("the simulated device is lost").doesNotContain("\tat ");
             assertThat(server.complete(body(1, true)).status()).isEqualTo(503);
             assertThat(server.server.failure().get()).hasMessageContaining("the simulated device is lost");

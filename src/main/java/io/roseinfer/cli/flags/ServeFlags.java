@@ -1,15 +1,18 @@
 package io.roseinfer.cli.flags;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.ApiKey;
 import io.roseinfer.server.ServerOptions;
 import io.roseinfer.server.http.HttpLimits;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
@@ -124,12 +127,38 @@ public final class ServeFlags {
         return key(terminal).map(options::withApiKey).orElse(options);
     }
 
-    /** Warns if other machines can reach a server without an API key. */
-    public void warnIfOpen(ServerOptions options, Terminal terminal) {
+    /** Warns of a server without an API key that other machines can reach, and of limits that do not fit together. */
+    public void warn(ServerOptions options, Terminal terminal) {
         if (options.apiKey().isEmpty() && !isLoopback()) {
             terminal.warning("--host " + host
                     + " is reachable from other machines and requires no API key; set one with --api-key-file");
         }
+        requestTimeout
+                .filter(seconds -> seconds > drainSeconds)
+                .ifPresent(seconds -> terminal.warning("--drain-seconds " + drainSeconds
+                        + " is less than --request-timeout " + seconds + ", so a shutdown can cut off completions"));
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                && system.getMaxFileDescriptorCount() < maxConnections) {
+            terminal.warning("--max-connections " + maxConnections + " exceeds the limit of open files, "
+                    + system.getMaxFileDescriptorCount() + "; raise that (ulimit -n), or lower the flag");
+        }
+    }
+
+    /** Warns if a limit of active requests, of all replicas together, has no effect. */
+    public void warnIfWithoutEffect(int maxActiveRequests, int replicas, Terminal terminal) {
+        if (maxActiveRequests != SchedulerOptions.UNLIMITED
+                && (long) maxActiveRequests * replicas >= maxInflightRequests) {
+            terminal.warning("--max-active-requests " + maxActiveRequests
+                    + (replicas == 1 ? "" : " for each of " + replicas + " replicas")
+                    + " has no effect with --max-inflight-requests " + maxInflightRequests);
+        }
+    }
+
+    /** Returns the limits that these flags set, for the line that a server prints when it starts. */
+    public String limits() {
+        return "in-flight requests up to " + maxInflightRequests
+                + requestTimeout.map(seconds -> ", timeout " + seconds + " s").orElse("")
+                + ", drain " + drainSeconds + " s";
     }
 
     private Optional<ApiKey> key(Terminal terminal) {

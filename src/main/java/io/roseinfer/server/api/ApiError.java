@@ -65,6 +65,15 @@ public final class ApiError extends RuntimeException {
         return of(503, "ServiceUnavailableError", message).withHeader(RETRY_AFTER, RETRY_SECONDS);
     }
 
+    private static ApiError internal(String message) {
+        return of(500, "InternalServerError", message);
+    }
+
+    /** Returns a 500 error that OpenAI's clients do not retry. */
+    private static ApiError notToBeRepeated(String message) {
+        return internal(message).withHeader("x-should-retry", "false");
+    }
+
     public ApiError withHeader(String name, String value) {
         return new ApiError(status, type, message(), param, Map.of(name, value));
     }
@@ -80,8 +89,12 @@ public final class ApiError extends RuntimeException {
         return switch (failure) {
             case RoseException.BadInput bad -> badRequest(bad.jsonMessage());
             case RoseException.Overloaded full -> overloaded(full.messageWithout(Remedy.RAISE_MAX_INFLIGHT_REQUESTS));
+            case RoseException.EngineStopped stopped
+            when stopped.isOfRunningRequest() ->
+                notToBeRepeated(stopped.jsonMessage() + "; this request was running and may be the cause");
             case RoseException.EngineStopped stopped -> unavailable(stopped.jsonMessage());
-            default -> of(500, "InternalServerError", failure.jsonMessage());
+            case RoseException.ReplicaStopped stopped when stopped.isSecond() -> notToBeRepeated(stopped.jsonMessage());
+            default -> internal(failure.jsonMessage());
         };
     }
 

@@ -3,6 +3,8 @@ package io.roseinfer.server.http;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -118,7 +120,32 @@ public final class HttpServer implements AutoCloseable {
             loops.shutdownGracefully(0, STOP_SECONDS, TimeUnit.SECONDS);
             throw unavailable(host, port, Objects.requireNonNull(bound.cause()));
         }
+        bound.channel().pipeline().addLast(new AcceptFailures(clock));
         return new HttpServer(loops, open, bound.channel());
+    }
+
+    /**
+     * Logs failures to accept a connection, at most once a minute. It stands behind Netty's acceptor, which pauses for a
+     * second after a failure.
+     */
+    static final class AcceptFailures extends ChannelInboundHandlerAdapter {
+        private static final System.Logger LOGGER = System.getLogger("io.roseinfer.server");
+
+        private final MessageLimit limit;
+
+        AcceptFailures(Clock clock) {
+            this.limit = new MessageLimit(1, clock);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable failure) {
+            if (limit.tryLog()) {
+                LOGGER.log(
+                        System.Logger.Level.WARNING,
+                        "connections cannot be accepted: " + failure.getMessage()
+                                + "; raise the limit of open files (ulimit -n), or lower max_connections");
+            }
+        }
     }
 
     /**
