@@ -10,7 +10,8 @@
 //
 // Rows differ in length, so a block finds its own row (prefill_tiles.cuh). Blocks past the last tile exit at once.
 //
-// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, rows of one token are left to a decode kernel.
+// Launch: grid (heads, ⌊tokens / 64⌋ + rows), block 128. With `skipDecodeRows`, attention_prefill leaves rows of one token to a decode
+// kernel.
 //
 // attention_prefill_gqa adds GQA, sliding windows, head size 128 and fp8 K and V. Each query head reads its KV head separately,
 // mostly from L2.
@@ -492,14 +493,14 @@ ATTEND(bf16, bf16)
     extern "C" __global__ void __launch_bounds__(128, BLOCKS)                                                                    \
         attention_prefill_gqa_##SIZE##_##NAME(const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, \
                                               const int* blockStarts, const int* blocks, T* out, int panelRows, int heads,       \
-                                              int kvHeads, int blockSize, int rows, int skipDecodeRows, int window) {            \
+                                              int kvHeads, int blockSize, int rows, int window) {                                \
         extern __shared__ __align__(256) char dynamic[];                                                                         \
         release_dependents();                                                                                                    \
         const uint32_t ring = (shared_address(dynamic) + 255) / 256 * 256;                                                       \
         const PagedAttention<T, KV> p{queries, pool,      rowStarts, contextLengths, blockStarts, blocks,                        \
                                       out,     panelRows, heads,     kvHeads,        SIZE,        blockSize};                    \
-        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, skipDecodeRows != 0, window);                          \
-        else attend<T, KV, SIZE, 0, true>(p, ring, rows, skipDecodeRows != 0, window);                                           \
+        if (blockSize == 16) attend<T, KV, SIZE, 16, true>(p, ring, rows, false, window);                                         \
+        else attend<T, KV, SIZE, 0, true>(p, ring, rows, false, window);                                                          \
     }
 
 ATTEND_SHARED(f16, f16, 64, f16, 3)

@@ -485,7 +485,7 @@ public:
             kernels_("attention_prefill_gqa_" + std::to_string(s.headPad()) + "_" + types(),
                      {dim3(s.heads, tokens_ / 64 + rows_), 128, 384u * s.headPad() * keyBytes + 256}, in(queries.get()), kv,
                      in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                     s.kvHeadCount(), blockSize_, rows_, 0, s.window);
+                     s.kvHeadCount(), blockSize_, rows_, s.window);
         }
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},

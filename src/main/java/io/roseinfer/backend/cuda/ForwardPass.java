@@ -485,7 +485,6 @@ final class ForwardPass {
                 .integer(shape.kvHeads())
                 .integer(blockSize)
                 .integer(in.rows())
-                .integer(0)
                 .integer(of.window())
                 .launch();
     }
