@@ -7,7 +7,10 @@
 //      out = x / √(mean of x² + epsilon)
 //
 // Reads the float residual stream, writes panels of T. Used where the norm is not fused into a GEMM (`ModelShape.fusesNorm`), and
-// before the LM head to gather the tokens to sample after.
+// before the LM head, with `sampleTokens` to gather the tokens to sample after.
+//
+// `gather` copies those tokens' rows of the residual stream and of attention's output (panels): after the last attention only they
+// matter. Launch: grid (samples), block 256.
 //
 // One warp per row. Rows of up to 1024 columns stay in registers: they are read once, and the variance takes a second pass over
 // registers. Wider rows are read again.
@@ -82,6 +85,23 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
     for (int group = lane + 32 * MAX_GROUPS; group < groups; group += 32) store(load(group), group);
 }
 
+template <class T>
+__device__ __forceinline__ void gather(const float* x, const T* attended, const int* sampleTokens, int stride, int width,
+                                       int panelRows, float* sampledX, T* sampledAttended, int sampledRows) {
+    release_dependents();
+    const int m = blockIdx.x;
+    const int token = __ldg(sampleTokens + m);
+    wait_for_predecessors();
+    const float4* from = reinterpret_cast<const float4*>(x + static_cast<size_t>(token) * stride);
+    float4* to = reinterpret_cast<float4*>(sampledX + static_cast<size_t>(m) * stride);
+    for (int i = threadIdx.x; i < stride / 4; i += blockDim.x) to[i] = __ldcg(from + i);
+    constexpr int CHUNK = 16 / sizeof(T);
+    for (int column = threadIdx.x * CHUNK; column < width; column += blockDim.x * CHUNK) {
+        const uint4* chunk = reinterpret_cast<const uint4*>(panel_at(const_cast<T*>(attended), token, column, panelRows));
+        *reinterpret_cast<uint4*>(panel_at(sampledAttended, m, column, sampledRows)) = __ldcg(chunk);
+    }
+}
+
 #define NORMALIZE(T, NAME)                                                                                                    \
     extern "C" __global__ void __launch_bounds__(256)                                                                         \
         normalize_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleTokens, T* out,     \
@@ -92,6 +112,11 @@ __device__ __forceinline__ void normalize(const float* x, int rows, int width, i
         normalize_rms_##NAME(const float* x, int rows, int width, int stride, float epsilon, const int* sampleTokens, T* out, \
                              int panelRows, const float* normWeights) {                                                       \
         normalize<T, true>(x, rows, width, stride, epsilon, sampleTokens, out, panelRows, normWeights);                       \
+    }                                                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256)                                                                         \
+        gather_##NAME(const float* x, const T* attended, const int* sampleTokens, int stride, int width, int panelRows,       \
+                      float* sampledX, T* sampledAttended, int sampledRows) {                                                 \
+        gather<T>(x, attended, sampleTokens, stride, width, panelRows, sampledX, sampledAttended, sampledRows);               \
     }
 
 NORMALIZE(float, f32)

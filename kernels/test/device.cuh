@@ -190,7 +190,7 @@ private:
         return false;
     }
 
-    // Kernels have their file's name as a prefix, except load-time kernels, GEMM tiles and attention_decode_invariant.
+    // Kernels have their file's name as a prefix, except load-time kernels, GEMM tiles, gather and attention_decode_invariant.
     std::string path_of(const std::string& kernel) const {
         std::string file;
         for (const char* name : {"embed", "normalize", "rope", "attention_decode", "attention_prefill", "attention_decode_gqa",
@@ -198,6 +198,7 @@ private:
             if (kernel.rfind(name, 0) == 0) file = name;
         }
         if (kernel.rfind("attention_decode_invariant", 0) == 0) file = "attention_prefill";
+        if (kernel.rfind("gather", 0) == 0) file = "normalize";
         for (const char* name : {"pack", "column_sums", "fold_bias", "convert", "int8_"}) {
             if (kernel.rfind(name, 0) == 0) file = "load";
         }

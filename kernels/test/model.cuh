@@ -347,7 +347,8 @@ template <class T>
 class Runner {
 public:
     Runner(Kernels& kernels, const Model<T>& model, int maxTokens, int maxRows, int blockSize, int kvBlocks, bool logits)
-        : kernels_(kernels), model_(model), blockSize_(blockSize), panelRows_(round_up(maxTokens, 8)) {
+        : kernels_(kernels), model_(model), blockSize_(blockSize), panelRows_(round_up(maxTokens, 8)),
+          sampledRows_(std::min(round_up(maxRows, 8), panelRows_)) {
         const Shape& s = model.shape;
         inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
         layerBytes_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize * (s.fp8 ? 1 : sizeof(T));
@@ -373,6 +374,8 @@ public:
         }
         if (s.headNorms) raw = DeviceArray<T>(static_cast<size_t>(panelRows_) * (s.attention() + s.kvWidth()));
         attended = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedAttention());
+        sampledX = DeviceArray<float>(static_cast<size_t>(sampledRows_) * s.stride());
+        sampledAttended = DeviceArray<T>(static_cast<size_t>(sampledRows_) * s.paddedAttention());
         hidden = DeviceArray<T>(static_cast<size_t>(panelRows_) * s.paddedInner());
         best = DeviceArray<unsigned long long>::uncleared(static_cast<size_t>(maxRows) * (model.head.paddedN / 64));
         sampled = DeviceArray<int>::uncleared(maxRows);
@@ -391,13 +394,12 @@ public:
         tokenIds_ = add(b.tokenIds), positions_ = add(b.positions), slots_ = add(b.slots), rowStarts_ = add(b.rowStarts);
         contextLengths_ = add(b.contextLengths), blockStarts_ = add(b.blockStarts), sampleTokens_ = add(b.sampleTokens);
         blocks_ = add(b.blocks);
-        everyTokenIsSampled_ = samples_ == tokens_;
         inputs_.upload(packed);
     }
 
     // The kernels of a step, in order; also used to time kernels one by one.
     void embed(const Plan& plan) {
-        momentParts_ = 1;
+        momentParts_ = 1, gathered_ = false;
         if (model_.shape.int8) {
             kernels_("embed_tokens_int8", {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
                      in(model_.tokenBytes.get()), in(model_.tokenScales.get()), x.get(), xPanels.get(), moments.get(),
@@ -416,20 +418,20 @@ public:
     }
     void qkv(const Plan& plan, int layer) {
         const Shape& s = model_.shape;
-        const T* a = normalize(plan.fusedNorm, tokens_, false, model_.layers[layer].norm1);
+        const T* a = normalize(plan.fusedNorm, tokens(), nullptr, model_.layers[layer].norm1);
         uint8_t* kv = pool.get() + layer * layerBytes_;
         if (s.plainAttention()) {
-            gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(), kv, in(slots_),
+            gemm("qkv", plan.qkv, model_.layers[layer].qkv, a, tokens(), plan.fusedNorm, queries.get(), kv, in(slots_),
                  s.attention(), s.headPad(), blockSize_, s.queryScale());
             return;
         }
         if (norms_in_gemm(plan)) {
-            gemm(s.fp8 ? "qkv_norm_rope_fp8" : "qkv_norm_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm,
+            gemm(s.fp8 ? "qkv_norm_rope_fp8" : "qkv_norm_rope", plan.qkv, model_.layers[layer].qkv, a, tokens(), plan.fusedNorm,
                  queries.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(),
                  s.headPad(), blockSize_, s.queryScale(), in(model_.layers[layer].headNormWeights.get()), s.headSize, 1e-5f);
             return;
         }
-        gemm(s.fp8 ? "qkv_rope_fp8" : "qkv_rope", plan.qkv, model_.layers[layer].qkv, a, tokens_, plan.fusedNorm, queries.get(),
+        gemm(s.fp8 ? "qkv_rope_fp8" : "qkv_rope", plan.qkv, model_.layers[layer].qkv, a, tokens(), plan.fusedNorm, queries.get(),
              raw.get(), kv, in(slots_), in(positions_), in(model_.ropeTable.get()), s.attention(), s.kvWidth(), s.headPad(),
              blockSize_, s.queryScale());
         if (s.headNorms && plan.attention != Plan::DECODE_GQA_ROPE) {
@@ -503,22 +505,26 @@ public:
     }
     void attentionOut(const Plan& plan, int layer) {
         const typename Model<T>::Layer& l = model_.layers[layer];
-        residual(plan, plan.attentionOut, l.attentionOut, attended.get(), &l.norm2);
+        residual(plan, gathered_ ? plan.sampledAttentionOut : plan.attentionOut, l.attentionOut, tokens().attended, &l.norm2);
     }
     void mlpIn(const Plan& plan, int layer) {
-        const T* a = normalize(plan.fusedNorm, tokens_, false, model_.layers[layer].norm2);
-        gemm(model_.shape.gated ? "gated" : "activation", plan.mlpIn, model_.layers[layer].mlpIn, a, tokens_, plan.fusedNorm,
-             hidden.get(), model_.shape.activation);
+        const T* a = normalize(plan.fusedNorm, tokens(), nullptr, model_.layers[layer].norm2);
+        gemm(model_.shape.gated ? "gated" : "activation", gathered_ ? plan.sampledMlpIn : plan.mlpIn, model_.layers[layer].mlpIn,
+             a, tokens(), plan.fusedNorm, hidden.get(), model_.shape.activation);
     }
     void mlpOut(const Plan& plan, int layer) {
         const bool last = layer + 1 == static_cast<int>(model_.layers.size());
-        residual(plan, plan.mlpOut, model_.layers[layer].mlpOut, hidden.get(), last ? nullptr : &model_.layers[layer + 1].norm1);
+        residual(plan, gathered_ ? plan.sampledMlpOut : plan.mlpOut, model_.layers[layer].mlpOut, hidden.get(),
+                 last ? nullptr : &model_.layers[layer + 1].norm1);
     }
     void head(const Plan& plan) {
-        bool fused = plan.fusedHeadNorm && !model_.shape.rms && everyTokenIsSampled_ && !plan.head.generic();
-        const T* a = normalize(fused, samples_, true, model_.finalNorm);
+        const bool sampled = tokens().count == samples_;
+        const bool fused = plan.fusedHeadNorm && !model_.shape.rms && sampled && !plan.head.generic();
+        Tokens of = tokens();
+        if (!fused) of.count = samples_, of.panelRows = sampledRows_;
+        const T* a = normalize(fused, of, sampled ? nullptr : sampleTokens_, model_.finalNorm);
         tiles_ = model_.head.paddedN / (plan.head.generic() ? 64 : 128);
-        gemm("head", plan.head, model_.head, a, samples_, fused, best.get(), logits.get(), model_.shape.vocabulary,
+        gemm("head", plan.head, model_.head, a, of, fused, best.get(), logits.get(), model_.shape.vocabulary,
              model_.head.paddedN, tiles_);
     }
     void select() {
@@ -528,10 +534,22 @@ public:
     void layer(const Plan& plan, int i) {
         qkv(plan, i), attention(plan, i), attentionOut(plan, i), mlpIn(plan, i), mlpOut(plan, i);
     }
+    // Gathers the sampled tokens: after the last attention only they matter.
+    void gather() {
+        gathered_ = true;
+        kernels_("gather_" + type(), {dim3(samples_), 256}, in(x.get()), in(attended.get()), in(sampleTokens_),
+                 model_.shape.stride(), model_.shape.paddedAttention(), panelRows_, sampledX.get(), sampledAttended.get(),
+                 sampledRows_);
+    }
     void step(const Plan& plan, int layers) {
         embed(plan);
-        for (int i = 0; i < layers; i++) layer(plan, i);
-        if (samples_ > 0) head(plan), select();
+        for (int i = 0; i + 1 < layers; i++) layer(plan, i);
+        qkv(plan, layers - 1);
+        if (samples_ == 0) return;
+        attention(plan, layers - 1);
+        if (samples_ < tokens_) gather();
+        attentionOut(plan, layers - 1), mlpIn(plan, layers - 1), mlpOut(plan, layers - 1);
+        head(plan), select();
     }
     void step(const Plan& plan) { step(plan, model_.shape.layers); }
 
@@ -542,8 +560,8 @@ public:
     DeviceArray<T> wide;               // what attention_prefill_wgmma reads instead of an fp8 pool
     DeviceArray<int> widePages;
     std::vector<DeviceArray<CUtensorMap>> queryMaps;  // by packShift
-    DeviceArray<T> xPanels, normalized, queries, raw, attended, hidden;
-    DeviceArray<float> x, logits;
+    DeviceArray<T> xPanels, normalized, queries, raw, attended, sampledAttended, hidden;
+    DeviceArray<float> x, sampledX, logits;
     DeviceArray<float2> moments;
     DeviceArray<unsigned long long> best, tokenSlots;
     DeviceArray<int> sampled;
@@ -619,18 +637,28 @@ private:
         return pointer;
     }
 
+    // The tokens that matrices multiply.
+    struct Tokens {
+        int count, panelRows;
+        float* x;
+        T* attended;
+    };
+    Tokens tokens() const {
+        if (gathered_) return {samples_, sampledRows_, sampledX.get(), sampledAttended.get()};
+        return {tokens_, panelRows_, x.get(), attended.get()};
+    }
+
     // Returns the next GEMM's activations: the residual stream's panel copy, or the output of a norm kernel.
-    const T* normalize(bool fused, int rows, bool samples, const Norm<T>& norm) {
+    const T* normalize(bool fused, const Tokens& of, const int* sampleTokens, const Norm<T>& norm) {
         if (fused) return xPanels.get();
-        const Launch launch{dim3(ceil_div(rows, 8)), 256};
-        const int* sampleTokens = samples ? sampleTokens_ : nullptr;
+        const Launch launch{dim3(ceil_div(of.count, 8)), 256};
         const Shape& s = model_.shape;
         if (s.rms) {
-            kernels_("normalize_rms_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleTokens,
-                     normalized.get(), panelRows_, in(norm.normWeights.get()));
+            kernels_("normalize_rms_" + type(), launch, in(of.x), of.count, s.width, s.stride(), 1e-5f, sampleTokens,
+                     normalized.get(), of.panelRows, in(norm.normWeights.get()));
         } else {
-            kernels_("normalize_" + type(), launch, in(x.get()), rows, s.width, s.stride(), 1e-5f, sampleTokens,
-                     normalized.get(), panelRows_);
+            kernels_("normalize_" + type(), launch, in(of.x), of.count, s.width, s.stride(), 1e-5f, sampleTokens,
+                     normalized.get(), of.panelRows);
         }
         return normalized.get();
     }
@@ -639,10 +667,10 @@ private:
     void residual(const Plan& plan, const GemmPlan& choice, const Projection<T>& p, const T* activations, const Norm<T>* next) {
         T* copy = plan.fusedNorm ? xPanels.get() : nullptr;
         if (model_.shape.int8) {
-            gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride(),
+            gemm("residual", choice, p, activations, tokens(), false, tokens().x, copy, moments.get(), model_.shape.stride(),
                  next != nullptr ? in(next->normWeights.get()) : nullptr);
         } else {
-            gemm("residual", choice, p, activations, tokens_, false, x.get(), copy, moments.get(), model_.shape.stride());
+            gemm("residual", choice, p, activations, tokens(), false, tokens().x, copy, moments.get(), model_.shape.stride());
         }
         const int panels = panels_of(p);
         if (!choice.generic()) momentParts_ = p.paddedN / (choice.prompt.empty() ? choice.tile(false, panels).columns : 64);
@@ -651,8 +679,9 @@ private:
     int panels_of(const Projection<T>& p) const { return p.paddedK * static_cast<int>(model_.shape.int8 ? 1 : sizeof(T)) / 128; }
 
     template <class... Epilogue>
-    void gemm(const std::string& kind, const GemmPlan& plan, const Projection<T>& p, const T* activations, int rows, bool norm,
-              Epilogue... epilogue) {
+    void gemm(const std::string& kind, const GemmPlan& plan, const Projection<T>& p, const T* activations, const Tokens& of,
+              bool norm, Epilogue... epilogue) {
+        const int rows = of.count;
         const int panels = panels_of(p);
         const int n = p.paddedN;
         const bool int8 = model_.shape.int8;
@@ -663,7 +692,7 @@ private:
             const bool biased = model_.shape.biases || !model_.shape.rms;
             kernels_("gemm_" + kind + "_" + type() + "_" + tile.name,
                      {dim3(tile.blocks(rows, n, kernels_.multiprocessors())), 384, tile.sharedBytes(), tile.cluster()},
-                     in(p.panels.get()), activations, rows, panelRows_, n, panels, biased ? in(p.foldedBias.get()) : nullptr,
+                     in(p.panels.get()), activations, rows, of.panelRows, n, panels, biased ? in(p.foldedBias.get()) : nullptr,
                      norm ? in(p.columnSums.get()) : nullptr, in(moments.get()), momentParts_, width, 1e-5f, epilogue...);
             return;
         }
@@ -673,7 +702,7 @@ private:
         const float* terms = int8 ? p.scales.get() : norm ? p.columnSums.get() : nullptr;
         const float2* moments = int8 && !norm ? nullptr : this->moments.get();
         if (plan.generic()) {
-            kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, panelRows_, n, panels, bias,
+            kernels_(name, {dim3(n / 64, ceil_div(rows, 64)), 128}, weights, activations, rows, of.panelRows, n, panels, bias,
                      epilogue...);
         } else {
             const bool head = kind == "head";
@@ -682,15 +711,15 @@ private:
             const int strips = n / tile.columns;
             const int across = plan.persistent(head) ? std::min(strips, std::max(kernels_.multiprocessors() / tall, 1)) : strips;
             kernels_(name, {dim3(tall * plan.cluster, across), tile.threads, tile.sharedBytes, plan.cluster}, weights,
-                     activations, rows, panelRows_, n, panels, tile.stages, bias, terms, moments, momentParts_, width, 1e-5f,
+                     activations, rows, of.panelRows, n, panels, tile.stages, bias, terms, moments, momentParts_, width, 1e-5f,
                      epilogue...);
         }
     }
 
     Kernels& kernels_;
     const Model<T>& model_;
-    int blockSize_, panelRows_, tokens_ = 0, rows_ = 0, samples_ = 0, tiles_ = 0, momentParts_ = 0;
-    bool everyTokenIsSampled_ = false;
+    int blockSize_, panelRows_, sampledRows_, tokens_ = 0, rows_ = 0, samples_ = 0, tiles_ = 0, momentParts_ = 0;
+    bool gathered_ = false;
     size_t layerBytes_;
     DeviceArray<int> inputs_;
     int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *blocks_, *sampleTokens_;

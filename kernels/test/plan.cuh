@@ -102,6 +102,7 @@ struct Plan {
     enum Attention { GENERIC, DECODE, PREFILL, MIXED, DECODE_GQA, DECODE_GQA_ROPE, PREFILL_GQA, MIXED_GQA, PREFILL_WGMMA };
 
     GemmPlan qkv, attentionOut, mlpIn, mlpOut, head;
+    GemmPlan sampledAttentionOut, sampledMlpIn, sampledMlpOut;  // of the last layer, if not every token is sampled
     bool fusedNorm = false;
     bool fusedHeadNorm = false;  // if every row is sampled
     Attention attention = GENERIC;
@@ -120,7 +121,10 @@ struct Plan {
     // Returns the plan for int8 weights.
     Plan ofInt8() const {
         Plan p = *this;
-        for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head}) tile->int8 = true;
+        for (GemmPlan* tile : {&p.qkv, &p.attentionOut, &p.mlpIn, &p.mlpOut, &p.head, &p.sampledAttentionOut, &p.sampledMlpIn,
+                               &p.sampledMlpOut}) {
+            tile->int8 = true;
+        }
         return p;
     }
 
@@ -173,6 +177,7 @@ inline PlanLine plan_line(const std::string& text) {
     p.fusedNorm = true;
     p.fusedHeadNorm = result.plan == "fastest";
     p.attention = Plan::DECODE;
+    p.sampledAttentionOut = p.attentionOut, p.sampledMlpIn = p.mlpIn, p.sampledMlpOut = p.mlpOut;
     if (result.plan == "int8") p = p.ofInt8();
     return result;
 }
@@ -218,5 +223,6 @@ inline Plan prefill_plan(int tokens, int samples, int millions = MEASURED_MILLIO
     p.attention = Plan::PREFILL_WGMMA;
     p.attentionStages = sampling.attentionStages, p.attentionRegs = sampling.attentionRegs;
     p.head = sampling.head;
+    p.sampledAttentionOut = sampling.attentionOut, p.sampledMlpIn = sampling.mlpIn, p.sampledMlpOut = sampling.mlpOut;
     return p;
 }

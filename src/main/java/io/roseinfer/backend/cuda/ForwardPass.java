@@ -78,6 +78,16 @@ final class ForwardPass {
      */
     record Step(StepLayout layout, StepKernels kernels, Choice choice, int buffer) {}
 
+    /**
+     * The tokens that matrices multiply: all of a step, or after the last attention only sampled ones, in compact buffers.
+     *
+     * @param count number of tokens
+     * @param panelRows row capacity of their activations
+     * @param x their residual stream
+     * @param attended their output of attention
+     */
+    private record Tokens(int count, int panelRows, long x, long attended, TilePlan tiles) {}
+
     private final ModelShape shape;
     private final ModelSpec spec;
     private final DeviceWeights weights;
@@ -147,7 +157,8 @@ final class ForwardPass {
         embed(step);
         for (int i = 0; i < spec.layers(); i++) {
             List<Part> parts = spec.block(i).residual() == Residual.PARALLEL ? PARALLEL : SEQUENTIAL;
-            for (int part = 0; part < parts.size(); part++) {
+            boolean endsWithKeys = i + 1 == spec.layers() && step.layout().samples() == 0;
+            for (int part = 0; part < (endsWithKeys ? 1 : parts.size()); part++) {
                 launch(parts.get(part), step, i);
             }
         }
@@ -164,23 +175,75 @@ final class ForwardPass {
         switch (part) {
             case QKV -> qkv(step, layer, of, pool);
             case ATTENTION -> attention(step, layer, of, pool);
-            case ATTENTION_OUTPUT ->
+            case ATTENTION_OUTPUT -> {
+                Tokens tokens = tokensAfterAttention(step, block);
+                if (tokens.x() == buffers.sampledX()) {
+                    gather(step);
+                }
                 residual(
                         step,
-                        step.kernels().tiles().attentionOutput(),
+                        tokens,
+                        tokens.tiles().attentionOutput(),
                         layer.attentionOutput(),
-                        buffers.attended(),
+                        tokens.attended(),
                         layer.mlpInner().normWeights());
-            case MLP_INNER -> activation(step, layer.mlpInner(), of);
-            case MLP_OUTPUT ->
+            }
+            case MLP_INNER -> activation(step, tokensAfterAttention(step, block), layer.mlpInner(), of);
+            case MLP_OUTPUT -> {
+                Tokens tokens = tokensAfterAttention(step, block);
                 residual(
                         step,
-                        step.kernels().tiles().mlpOutput(),
+                        tokens,
+                        tokens.tiles().mlpOutput(),
                         layer.mlpOutput(),
                         buffers.hidden(),
                         normWeightsAfter(block));
+            }
             case HEAD -> head(step);
         }
+    }
+
+    private Tokens allTokens(Step step) {
+        return new Tokens(
+                step.layout().tokens(),
+                buffers.panelRows(),
+                buffers.x(),
+                buffers.attended(),
+                step.kernels().tiles());
+    }
+
+    /** Returns the tokens of a block's matrices after attention: in the last block, sampled ones are enough for the head. */
+    private Tokens tokensAfterAttention(Step step, int block) {
+        int samples = step.layout().samples();
+        boolean last = block + 1 == spec.layers();
+        if (!last
+                || spec.block(block).residual() == Residual.PARALLEL
+                || samples == step.layout().tokens()) {
+            return allTokens(step);
+        }
+        return new Tokens(
+                samples,
+                buffers.sampledRows(),
+                buffers.sampledX(),
+                buffers.sampledAttended(),
+                step.kernels().sampledTiles());
+    }
+
+    /** Copies the residual stream and the output of attention of sampled tokens. */
+    private void gather(Step step) {
+        launcher.kernel(typed("gather"))
+                .grid(step.layout().samples(), 1)
+                .block(256)
+                .address(buffers.x())
+                .address(buffers.attended())
+                .address(input(step, step.layout().sampleTokens()))
+                .integer(shape.stride())
+                .integer(shape.paddedAttention())
+                .integer(buffers.panelRows())
+                .address(buffers.sampledX())
+                .address(buffers.sampledAttended())
+                .integer(buffers.sampledRows())
+                .launch();
     }
 
     /** Returns the norm weights for the panel copy written after a block; 0 after the last, since the head's norm reads no copy. */
@@ -304,7 +367,7 @@ final class ForwardPass {
         GemmPlan plan = step.kernels().tiles().qkv();
         float queryScale = of.attention().scale() * LOG2_E;
         if (plainAttention) {
-            fromStream(Gemm.QKV, plan, layer.qkv(), step, of.norm())
+            fromStream(Gemm.QKV, plan, layer.qkv(), step, allTokens(step), of.norm())
                     .address(buffers.queries())
                     .address(pool)
                     .address(input(step, step.layout().slots()))
@@ -324,7 +387,7 @@ final class ForwardPass {
             qkvNormRope(step, layer, of, pool, queryScale);
             return;
         }
-        fromStream(Gemm.QKV_ROPE, plan, layer.qkv(), step, of.norm())
+        fromStream(Gemm.QKV_ROPE, plan, layer.qkv(), step, allTokens(step), of.norm())
                 .address(buffers.queries())
                 .address(normalized ? buffers.rawHeads() : 0)
                 .address(pool)
@@ -352,7 +415,7 @@ final class ForwardPass {
     /** Applies QK norm and RoPE in the prompt GEMM. */
     private void qkvNormRope(Step step, Layer layer, BlockSpec of, long pool, float queryScale) {
         StepLayout in = step.layout();
-        fromStream(Gemm.QKV_NORM_ROPE, GemmPlan.PROMPT, layer.qkv(), step, of.norm())
+        fromStream(Gemm.QKV_NORM_ROPE, GemmPlan.PROMPT, layer.qkv(), step, allTokens(step), of.norm())
                 .address(buffers.queries())
                 .address(pool)
                 .address(input(step, in.slots()))
@@ -569,28 +632,27 @@ final class ForwardPass {
                 .integer(shape.heads());
     }
 
-    private void activation(Step step, Projection matrix, BlockSpec of) {
+    private void activation(Step step, Tokens tokens, Projection matrix, BlockSpec of) {
         Gemm kind = of.mlp().gated() ? Gemm.GATED : Gemm.ACTIVATION;
-        fromStream(kind, step.kernels().tiles().mlpInner(), matrix, step, of.norm())
+        fromStream(kind, tokens.tiles().mlpInner(), matrix, step, tokens, of.norm())
                 .address(buffers.hidden())
                 .integer(number(of.mlp().activation()))
                 .launch();
     }
 
     /** Begins the launch of a GEMM that reads the normalized residual stream; the caller adds the epilogue's arguments. */
-    private Launcher fromStream(Gemm kind, GemmPlan plan, Projection matrix, Step step, Norm norm) {
-        int tokens = step.layout().tokens();
+    private Launcher fromStream(Gemm kind, GemmPlan plan, Projection matrix, Step step, Tokens tokens, Norm norm) {
         if (step.kernels().fusedNorm()) {
             return gemm(kind, plan, matrix, buffers.xPanels(), tokens, true, norm.epsilon());
         }
-        return gemm(kind, plan, matrix, normalize(step, norm, matrix, tokens, false), tokens, false, 0);
+        return gemm(kind, plan, matrix, normalize(norm, matrix, tokens, 0), tokens, false, 0);
     }
 
     /** @param normWeights of the norm before the int8 matrix that reads the stream next; 0 for all ones */
-    private void residual(Step step, GemmPlan plan, Projection matrix, long activations, long normWeights) {
-        Launcher launch = gemm(
-                        Gemm.RESIDUAL, plan, matrix, activations, step.layout().tokens(), false, 0)
-                .address(buffers.x())
+    private void residual(
+            Step step, Tokens tokens, GemmPlan plan, Projection matrix, long activations, long normWeights) {
+        Launcher launch = gemm(Gemm.RESIDUAL, plan, matrix, activations, tokens, false, 0)
+                .address(tokens.x())
                 .address(step.kernels().fusedNorm() ? buffers.xPanels() : 0)
                 .address(buffers.moments())
                 .integer(shape.stride());
@@ -604,11 +666,17 @@ final class ForwardPass {
     private void head(Step step) {
         StepLayout in = step.layout();
         GemmPlan plan = step.kernels().tiles().head();
-        boolean fused = step.kernels().fusedHeadNorm() && in.samples() == in.tokens();
+        Tokens tokens = tokensAfterAttention(step, spec.layers() - 1);
+        boolean sampled = tokens.count() == in.samples();
+        boolean fused = step.kernels().fusedHeadNorm() && sampled;
         Norm norm = spec.head().norm();
-        long activations = fused ? buffers.xPanels() : normalize(step, norm, weights.head(), in.samples(), true);
+        long activations = buffers.xPanels();
+        if (!fused) {
+            tokens = new Tokens(in.samples(), buffers.sampledRows(), tokens.x(), tokens.attended(), tokens.tiles());
+            activations = normalize(norm, weights.head(), tokens, sampled ? 0 : input(step, in.sampleTokens()));
+        }
         int tiles = weights.head().outputs() / plan.columns(true);
-        gemm(Gemm.HEAD, plan, weights.head(), activations, in.samples(), fused, norm.epsilon())
+        gemm(Gemm.HEAD, plan, weights.head(), activations, tokens, fused, norm.epsilon())
                 .address(buffers.best())
                 .address(step.choice() == Choice.GREEDY ? 0 : buffers.logits())
                 .integer(spec.vocabularySize())
@@ -660,20 +728,24 @@ final class ForwardPass {
                 .launch();
     }
 
-    /** Normalizes every token, or only sampled ones, as input of a matrix; returns the result's address. */
-    private long normalize(Step step, Norm norm, Projection matrix, int rows, boolean samples) {
+    /**
+     * Normalizes tokens as input of a matrix; returns the result's address.
+     *
+     * @param sampleTokens address of the indices of the tokens to normalize; 0: the tokens themselves
+     */
+    private long normalize(Norm norm, Projection matrix, Tokens tokens, long sampleTokens) {
         boolean rms = norm.kind() == Norm.Kind.RMS;
         launcher.kernel(typed(rms ? "normalize_rms" : "normalize"))
-                .grid(Math.ceilDiv(rows, 8), 1)
+                .grid(Math.ceilDiv(tokens.count(), 8), 1)
                 .block(256)
-                .address(buffers.x())
-                .integer(rows)
+                .address(tokens.x())
+                .integer(tokens.count())
                 .integer(spec.width())
                 .integer(shape.stride())
                 .real(norm.epsilon())
-                .address(samples ? input(step, step.layout().sampleTokens()) : 0)
+                .address(sampleTokens)
                 .address(buffers.normalized())
-                .integer(buffers.normalizedRows());
+                .integer(tokens.panelRows());
         if (rms) {
             launcher.address(matrix.normWeights());
         }
@@ -683,10 +755,11 @@ final class ForwardPass {
 
     /** Begins a GEMM launch without the epilogue's arguments; {@code norm} says whether the norm is fused. */
     private Launcher gemm(
-            Gemm kind, GemmPlan plan, Projection matrix, long activations, int rows, boolean norm, float epsilon) {
+            Gemm kind, GemmPlan plan, Projection matrix, long activations, Tokens tokens, boolean norm, float epsilon) {
         int panels = matrix.inputs() / shape.weights().panelWidth();
         int outputs = matrix.outputs();
-        int panelRows = activations == buffers.normalized() ? buffers.normalizedRows() : buffers.panelRows();
+        int rows = tokens.count();
+        int panelRows = tokens.panelRows();
         if (plan.prompt()) {
             List<PromptTile> tiles = kind == Gemm.QKV_NORM_ROPE ? wholeHeadTiles : promptTiles;
             PromptTile tile = PromptTile.choose(tiles, rows, outputs, panels, multiprocessors);

@@ -34,6 +34,8 @@ final class StepBuffers {
         QUERIES("activations"),
         RAW_HEADS("activations"),
         ATTENDED("activations"),
+        SAMPLED_X("activations"),
+        SAMPLED_ATTENDED("activations"),
         HIDDEN("activations"),
         BEST("logits and sampling"),
         LOGITS("logits and sampling"),
@@ -53,12 +55,12 @@ final class StepBuffers {
     static final class Plan {
         private final Map<Buffer, Long> sizes = new EnumMap<>(Buffer.class);
         private final int panelRows;
-        private final int normalizedRows;
+        private final int sampledRows;
         private final int widePages;
 
-        private Plan(int panelRows, int normalizedRows, int widePages) {
+        private Plan(int panelRows, int sampledRows, int widePages) {
             this.panelRows = panelRows;
-            this.normalizedRows = normalizedRows;
+            this.sampledRows = sampledRows;
             this.widePages = widePages;
         }
 
@@ -87,21 +89,21 @@ final class StepBuffers {
             all.put(Buffer.POOL, poolBytes);
             long[] addresses = new long[Buffer.values().length];
             all.forEach((buffer, bytes) -> addresses[buffer.ordinal()] = memory.allocate(buffer.use, bytes));
-            return new StepBuffers(panelRows, normalizedRows, widePages, addresses);
+            return new StepBuffers(panelRows, sampledRows, widePages, addresses);
         }
     }
 
     private final int panelRows;
-    private final int normalizedRows;
+    private final int sampledRows;
     private final int widePages;
     private final long[] addresses;
     private final long[] inputs;
     private final long[] sampleInputs;
     private final long[] sampled;
 
-    private StepBuffers(int panelRows, int normalizedRows, int widePages, long[] addresses) {
+    private StepBuffers(int panelRows, int sampledRows, int widePages, long[] addresses) {
         this.panelRows = panelRows;
-        this.normalizedRows = normalizedRows;
+        this.sampledRows = sampledRows;
         this.widePages = widePages;
         this.addresses = addresses;
         this.inputs = new long[] {at(Buffer.EVEN_INPUTS), at(Buffer.ODD_INPUTS)};
@@ -119,10 +121,9 @@ final class StepBuffers {
     static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, int widePages, boolean fusedNorms) {
         long samples = limits.maxSamples();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
-        int sampledRows = ModelShape.roundUp(limits.maxSamples(), 8);
-        int normalizedRows = fusedNorms ? sampledRows : Math.max(panelRows, sampledRows);
+        int sampledRows = Math.min(ModelShape.roundUp(limits.maxSamples(), 8), panelRows);
         long element = shape.type().bytes();
-        Plan plan = new Plan(panelRows, normalizedRows, widePages);
+        Plan plan = new Plan(panelRows, sampledRows, widePages);
         int contextLength = shape.spec().contextLength();
         long inputBytes = StepLayout.maxBytes(limits, contextLength);
         long sampleInputBytes =
@@ -138,12 +139,14 @@ final class StepBuffers {
         plan.add(Buffer.X, 4L * panelRows * shape.stride());
         plan.add(Buffer.X_PANELS, fusedNorms ? element * panelRows * shape.stride() : UNUSED);
         plan.add(Buffer.MOMENTS, fusedNorms ? 8L * panelRows * (shape.stride() / MOMENT_COLUMNS) : UNUSED);
-        plan.add(Buffer.NORMALIZED, element * normalizedRows * shape.stride());
+        plan.add(Buffer.NORMALIZED, element * (fusedNorms ? sampledRows : panelRows) * shape.stride());
         plan.add(Buffer.QUERIES, element * panelRows * shape.attention());
         plan.add(
                 Buffer.RAW_HEADS,
                 shape.qkNorms() ? element * panelRows * (shape.attention() + shape.kvWidth()) : UNUSED);
         plan.add(Buffer.ATTENDED, element * panelRows * shape.paddedAttention());
+        plan.add(Buffer.SAMPLED_X, 4L * sampledRows * shape.stride());
+        plan.add(Buffer.SAMPLED_ATTENDED, element * sampledRows * shape.paddedAttention());
         plan.add(Buffer.HIDDEN, element * panelRows * shape.paddedInner());
         plan.add(Buffer.BEST, 8L * samples * (shape.paddedVocabulary() / 64));
         plan.add(Buffer.LOGITS, 4L * samples * shape.paddedVocabulary());
@@ -155,14 +158,14 @@ final class StepBuffers {
         return plan;
     }
 
-    /** Returns the row capacity of activation buffers other than {@link #normalized}. */
+    /** Returns the row capacity of activation buffers. */
     int panelRows() {
         return panelRows;
     }
 
-    /** Returns the row capacity of {@link #normalized}. */
-    int normalizedRows() {
-        return normalizedRows;
+    /** Returns the row capacity of {@link #sampledX} and {@link #sampledAttended}, which activations of sampled tokens have too. */
+    int sampledRows() {
+        return sampledRows;
     }
 
     /** Returns the inputs of passes, by buffer. */
@@ -231,6 +234,16 @@ final class StepBuffers {
 
     long attended() {
         return at(Buffer.ATTENDED);
+    }
+
+    /** Returns the residual stream of sampled tokens, from the last block's attention on. */
+    long sampledX() {
+        return at(Buffer.SAMPLED_X);
+    }
+
+    /** Returns the output of the last block's attention for sampled tokens. */
+    long sampledAttended() {
+        return at(Buffer.SAMPLED_ATTENDED);
     }
 
     long hidden() {

@@ -5,10 +5,13 @@ import io.roseinfer.backend.cuda.TilePlan.DecodeAttention;
 /**
  * The kernels of a step.
  *
+ * @param sampledTiles the tiles of the last block after attention in a step that does not sample every token: its matrices multiply
+ *     sampled tokens only
  * @param fusedNorm whether norms are fused into GEMMs; else a kernel normalizes
  * @param fusedHeadNorm whether the head fuses its norm if every token is sampled
  */
-record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Attention attention) {
+record StepKernels(
+        TilePlan tiles, TilePlan sampledTiles, boolean fusedNorm, boolean fusedHeadNorm, Attention attention) {
     /** The attention kernels of a step. */
     public enum Attention {
         /** Any head size, block size and type. */
@@ -36,28 +39,29 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
     }
 
     static StepKernels generic(Attention attention) {
-        return new StepKernels(TilePlan.GENERIC, false, false, attention);
+        return new StepKernels(TilePlan.GENERIC, TilePlan.GENERIC, false, false, attention);
     }
 
     /** Returns these kernels with other attention. */
     public StepKernels with(Attention other) {
-        return new StepKernels(tiles, fusedNorm, fusedHeadNorm, other);
+        return new StepKernels(tiles, sampledTiles, fusedNorm, fusedHeadNorm, other);
     }
 
     /** Returns these kernels with norms fused only as far as the model allows. */
     StepKernels normalizing(boolean fused, boolean fusedHead) {
-        return new StepKernels(tiles, fusedNorm && fused, fusedHeadNorm && fusedHead, attention);
+        return new StepKernels(tiles, sampledTiles, fusedNorm && fused, fusedHeadNorm && fusedHead, attention);
     }
 
     /** Returns the tuned kernels on Hopper for {@code rows} decode rows. */
     public static StepKernels decode(TilePlans plans, int rows) {
-        return new StepKernels(plans.fastest(rows), true, true, Attention.DECODE);
+        TilePlan tiles = plans.fastest(rows);
+        return new StepKernels(tiles, tiles, true, true, Attention.DECODE);
     }
 
     /** Returns the tuned kernels on Hopper for a step with prompts; GEMMs depend only on the token and sample counts. */
     public static StepKernels prefill(TilePlans plans, int tokens, int samples, Attention attention) {
         TilePlan sampling = plans.fastest(samples);
-        return new StepKernels(plans.fastest(tokens).sampling(sampling, sampling), true, true, attention);
+        return new StepKernels(plans.fastest(tokens).sampling(sampling, sampling), sampling, true, true, attention);
     }
 
     /**
@@ -69,8 +73,9 @@ record StepKernels(TilePlan tiles, boolean fusedNorm, boolean fusedHeadNorm, Att
      * @param decodeRows rows of one token
      */
     public static StepKernels invariant(TilePlans plans, int tokens, int samples, Attention attention, int decodeRows) {
-        TilePlan tiles = plans.invariant(tokens).sampling(plans.invariant(samples), plans.invariant(decodeRows));
-        return new StepKernels(tiles, true, false, attention);
+        TilePlan sampling = plans.invariant(samples);
+        TilePlan tiles = plans.invariant(tokens).sampling(sampling, plans.invariant(decodeRows));
+        return new StepKernels(tiles, sampling, true, false, attention);
     }
 
     /** Returns the MHA attention of decode rows. */

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -173,6 +174,15 @@ class StepShapesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"4144, 16, 16", "259, 1, 1", "2000, 2, 1"})
+    void last_block_has_the_tiles_of_as_many_decode_rows_as_samples(int tokens, int rows, int samples) {
+        StepKernels prompts = new KernelChoice(PLANS, GPT2, 16, true, false).of(tokens, rows, samples, 0);
+        assertThat(prompts.sampledTiles())
+                .isEqualTo(StepKernels.decode(PLANS, samples).tiles())
+                .isNotEqualTo(prompts.tiles());
+    }
+
+    @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void of_prompts_covers_every_prompt(boolean invariant) {
         KernelChoice choice = new KernelChoice(PLANS, GPT2, 16, true, invariant);
@@ -187,13 +197,19 @@ class StepShapesTest {
         return kernels.tiles().matrices().subList(0, 4);
     }
 
+    private static List<GemmPlan> matricesOf(StepKernels kernels) {
+        return Stream.of(kernels.tiles(), kernels.sampledTiles())
+                .flatMap(tiles -> tiles.matrices().stream())
+                .toList();
+    }
+
     /** Returns what determines the order of additions: warpgroups, split-K blocks and kernels. */
     private static List<Object> orderOfSums(StepKernels kernels) {
         boolean asPrefill = Set.of(Attention.PREFILL, Attention.DECODE_INVARIANT, Attention.MIXED_INVARIANT)
                 .contains(kernels.attention());
         List<Object> order = new ArrayList<>(List.of(
                 asPrefill ? Attention.PREFILL : kernels.attention(), kernels.fusedNorm(), kernels.fusedHeadNorm()));
-        for (GemmPlan plan : kernels.tiles().matrices()) {
+        for (GemmPlan plan : matricesOf(kernels)) {
             assertThat(plan.batch())
                     .as("rows of a tile with alternating warpgroups")
                     .isLessThanOrEqualTo(64);
