@@ -49,7 +49,10 @@ inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
         kernels, [&] { runner.step(plan); }, repeats, inner);
     double bytes = row * s.vocabulary, flops = 0;
     for (const Part& part : parts) bytes += s.layers * part.bytes;
-    for (const Part& part : parts) flops += part.bytes == kv ? 0. : 2. * load.tokens() * part.bytes / weight * s.layers;
+    for (const Part& part : parts) {
+        const int layers = load.decodes() || &part == parts ? s.layers : s.layers - 1;  // the last one multiplies samples only
+        flops += part.bytes == kv ? 0. : 2. * load.tokens() * part.bytes / weight * layers;
+    }
     std::printf("GATED %-14s: %9.1f us, floor %.0f us, %.0f TFLOP/s in the layers' GEMMs;", load.text().c_str(), step,
                 bytes / COPY_BYTES_PER_MICRO, flops / step * 1e-6);
     for (const Part& part : parts) {

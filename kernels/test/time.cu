@@ -116,7 +116,8 @@ static void time_prefill(Kernels& kernels, const Model<T>& model, const Load& lo
     fill_pool(runner);
     runner.upload(load.batch());
     const double scores = rows * (load.context * (load.context + 1.0) / 2);
-    const double flops = 2.0 * tokens * LAYERS * 12 * 768 * 768 + 4.0 * scores * 768 * LAYERS + 2.0 * rows * 50257 * 768;
+    // Only QKV of the last layer multiplies every token.
+    const double flops = 2.0 * tokens * (LAYERS * 12 - 9) * 768 * 768 + 4.0 * scores * 768 * LAYERS + 2.0 * rows * 50257 * 768;
     const Plan plan = prefill_plan(tokens, rows);
     const double step = median_micros(
         kernels, [&] { runner.step(plan, LAYERS); }, 11, 1);
