@@ -254,8 +254,7 @@ final class ForwardPass {
     /** Returns the kernel for the activations' type. */
     private Kernel typed(String kernel) {
         return kernels.computeIfAbsent(
-                kernel,
-                name -> launcher.modules().kernel(name + "_" + shape.type().suffix()));
+                kernel, name -> launcher.sink().kernel(name + "_" + shape.type().suffix()));
     }
 
     /** Returns the kernel for the types of activations and KV cache. */
@@ -265,7 +264,7 @@ final class ForwardPass {
         }
         return fp8Kernels.computeIfAbsent(
                 kernel,
-                name -> launcher.modules().kernel(name + "_fp8_" + shape.type().suffix()));
+                name -> launcher.sink().kernel(name + "_fp8_" + shape.type().suffix()));
     }
 
     private Kernel kernel(Gemm gemm, GemmPlan plan) {
@@ -282,7 +281,7 @@ final class ForwardPass {
     private Kernel kernel(Gemm gemm, String suffix) {
         boolean writesKv = gemm == Gemm.QKV_ROPE || gemm == Gemm.QKV_NORM_ROPE;
         String kvDtype = writesKv && shape.fp8KvCache() ? "_fp8" : "";
-        return launcher.modules()
+        return launcher.sink()
                 .kernel("gemm_" + gemm.kernel + kvDtype + "_" + shape.weights().suffix() + "_" + suffix);
     }
 
@@ -300,8 +299,7 @@ final class ForwardPass {
 
     private void prepare(Gemm gemm, List<PromptTile> tiles) {
         for (PromptTile tile : tiles) {
-            Kernel kernel = kernel(gemm, tile);
-            launcher.stream().check(kernel.prepare(tile.sharedBytes()), kernel.name());
+            launcher.sink().prepare(kernel(gemm, tile), tile.sharedBytes());
         }
     }
 
@@ -344,8 +342,7 @@ final class ForwardPass {
 
     private void embedScaled(Step step) {
         StepLayout in = step.layout();
-        launcher.kernel(launcher.modules()
-                        .kernel("embed_tokens_" + shape.weights().suffix()))
+        launcher.kernel("embed_tokens_" + shape.weights().suffix())
                 .afterAll()
                 .grid(in.tokens(), 1)
                 .block(128)

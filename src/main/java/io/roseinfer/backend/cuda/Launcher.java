@@ -1,37 +1,35 @@
 package io.roseinfer.backend.cuda;
 
 import io.roseinfer.backend.cuda.Signature.Kind;
-import io.roseinfer.backend.cuda.driver.Address;
-import io.roseinfer.backend.cuda.driver.CudaStream;
-import io.roseinfer.backend.cuda.driver.Driver;
 import io.roseinfer.base.Check;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import org.bytedeco.cuda.cudart.CUlaunchAttribute;
-import org.bytedeco.cuda.cudart.CUlaunchAttributeValue;
-import org.bytedeco.cuda.cudart.CUlaunchConfig;
-import org.bytedeco.cuda.global.cudart;
-import org.bytedeco.javacpp.Pointer;
-import org.bytedeco.javacpp.PointerPointer;
 
 /**
- * Launches kernels in a stream: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. Builds one launch at a time in
- * reused memory, so it allocates nothing. Number, order and kinds of arguments must match {@link Signature}.
+ * Launches kernels: {@code kernel(k).grid(x, y).block(t).address(a).integer(n).launch()}. Builds one launch at a time in reused
+ * memory, so it allocates nothing. Number, order and kinds of arguments must match {@link Signature}.
  */
 final class Launcher {
-    private final KernelModules modules;
-    private final CudaStream stream;
-    private final Arena arena;
-    /** Argument values of eight bytes each, then the array of pointers to them for the driver. */
+    /** Receives launches: {@link LaunchStream}, or a test. */
+    interface Sink {
+        /** Returns the kernel of this name. */
+        Kernel kernel(String name);
+
+        /** Returns whether launches may overlap the kernel before, by programmatic dependent launch. */
+        boolean overlaps();
+
+        /** Returns the memory for argument values, {@link Signature#MAX_ARGUMENTS} of eight bytes. */
+        MemorySegment values();
+
+        /** Raises a kernel's dynamic shared memory limit to {@code bytes} if needed. */
+        void prepare(Kernel kernel, int bytes);
+
+        /** Launches a kernel with checked arguments, which {@link #values} holds. */
+        void submit(Launcher launch);
+    }
+
+    private final Sink sink;
     private final MemorySegment values;
-
-    private final PointerPointer<Pointer> pointers;
-    /** Programmatic stream serialization, then cluster dimension; a launch has none, the first, or both. */
-    private final CUlaunchAttribute attributes = new CUlaunchAttribute(2);
-
-    private final CUlaunchAttributeValue clusterSize;
-    private final CUlaunchConfig config = new CUlaunchConfig();
 
     private Kernel kernel;
     private int arguments;
@@ -45,40 +43,22 @@ final class Launcher {
     private int cluster;
     private boolean overlap;
 
-    public Launcher(KernelModules modules, CudaStream stream) {
-        this.modules = modules;
-        this.stream = stream;
-        this.kernel = modules.kernel("select_best");
-        this.arena = Arena.ofShared();
-        this.values = arena.allocate(8L * Signature.MAX_ARGUMENTS, 16);
-        MemorySegment array = arena.allocate(8L * Signature.MAX_ARGUMENTS, 16);
-        for (int i = 0; i < Signature.MAX_ARGUMENTS; i++) {
-            array.setAtIndex(ValueLayout.JAVA_LONG, i, values.address() + 8L * i);
-        }
-        this.pointers = new PointerPointer<>(new Address(array));
-        CUlaunchAttribute overlapping = attributes.getPointer(0);
-        overlapping.id(cudart.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-        overlapping.value().programmaticStreamSerializationAllowed(1);
-        CUlaunchAttribute clustered = attributes.getPointer(1);
-        clustered.id(cudart.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-        this.clusterSize = clustered.value().clusterDim_y(1).clusterDim_z(1);
-        config.hStream(stream.handle()).gridDimZ(1).blockDimY(1).blockDimZ(1).attrs(attributes);
+    public Launcher(Sink sink) {
+        this.sink = sink;
+        this.values = sink.values();
+        this.kernel = sink.kernel("select_best");
     }
 
-    public CudaStream stream() {
-        return stream;
-    }
-
-    public KernelModules modules() {
-        return modules;
+    public Sink sink() {
+        return sink;
     }
 
     /** Begins a launch of one thread, with programmatic dependent launch if the target supports it. */
     public Launcher kernel(String name) {
-        return kernel(modules.kernel(name));
+        return kernel(sink.kernel(name));
     }
 
-    /** Begins a launch of a kernel of {@link #modules()}, with the same defaults. */
+    /** Begins a launch of a kernel of {@link #sink()}, with the same defaults. */
     public Launcher kernel(Kernel chosen) {
         kernel = chosen;
         arguments = 0;
@@ -88,7 +68,7 @@ final class Launcher {
         threads = 1;
         sharedBytes = 0;
         cluster = 1;
-        overlap = modules.target().overlaps();
+        overlap = sink.overlaps();
         return this;
     }
 
@@ -137,26 +117,39 @@ final class Launcher {
         return this;
     }
 
+    /** Launches the kernel. Throws if its {@link Signature} has other arguments. */
     public void launch() {
-        stream.requireUsable();
         kernel.requireArguments(kinds);
         Check.that(overlap || cluster == 1, "a kernel with a cluster waits for all before it");
-        stream.check(kernel.prepare(sharedBytes), kernel.name());
-        if (cluster > 1) {
-            clusterSize.clusterDim_x(cluster);
-        }
-        config.gridDimX(gridX)
-                .gridDimY(gridY)
-                .blockDimX(threads)
-                .sharedMemBytes(sharedBytes)
-                .numAttrs(cluster > 1 ? 2 : overlap ? 1 : 0);
-        stream.log().add(kernel.name(), gridX, gridY, threads, sharedBytes);
-        stream.check(Driver.launch(config, kernel.function(), pointers), kernel.launching());
+        sink.submit(this);
     }
 
-    public void close() {
-        config.close();
-        attributes.close();
-        arena.close();
+    Kernel kernel() {
+        return kernel;
+    }
+
+    int gridX() {
+        return gridX;
+    }
+
+    int gridY() {
+        return gridY;
+    }
+
+    int threads() {
+        return threads;
+    }
+
+    int sharedBytes() {
+        return sharedBytes;
+    }
+
+    /** Returns the blocks of a cluster, or 1. */
+    int cluster() {
+        return cluster;
+    }
+
+    boolean overlap() {
+        return overlap;
     }
 }

@@ -68,7 +68,7 @@ final class RunnerLoader {
         this.modules = releases.add(
                 KernelModules.load(target.images(), target.system(), compiled, matrices), KernelModules::close);
         this.stream = new CudaStream(this.device, new LaunchLog(), releases);
-        this.launcher = releases.add(new Launcher(modules, stream), Launcher::close);
+        this.launcher = new Launcher(releases.add(new LaunchStream(modules, stream), LaunchStream::close));
         this.memory = releases.add(
                 new DeviceMemory(DeviceMemory.DEVICE, this.device),
                 held -> Check.that(held.close().isEmpty(), "device memory was not given back"));
@@ -112,7 +112,7 @@ final class RunnerLoader {
     }
 
     private CudaRank build() {
-        DeviceWeights packed = new WeightUpload(weights, shape, memory, launcher).run();
+        DeviceWeights packed = new WeightUpload(weights, shape, memory, stream, launcher).run();
         SampleKernel sampling =
                 SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
         StepBuffers.Plan plan =

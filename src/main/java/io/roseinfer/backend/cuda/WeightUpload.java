@@ -4,6 +4,7 @@ import io.roseinfer.backend.cuda.DeviceWeights.Heads;
 import io.roseinfer.backend.cuda.DeviceWeights.Layer;
 import io.roseinfer.backend.cuda.DeviceWeights.Projection;
 import io.roseinfer.backend.cuda.TransientUploads.Source;
+import io.roseinfer.backend.cuda.driver.CudaStream;
 import io.roseinfer.base.Check;
 import io.roseinfer.model.BlockSpec;
 import io.roseinfer.model.BlockSpec.Norm.Kind;
@@ -60,17 +61,19 @@ final class WeightUpload {
     private final ModelSpec spec;
     private final ModelShape shape;
     private final DeviceMemory memory;
+    private final CudaStream stream;
     private final Launcher launcher;
     private final TransientUploads uploads;
     private final Map<Rope, Long> ropeTables = new HashMap<>();
 
-    WeightUpload(Weights weights, ModelShape shape, DeviceMemory memory, Launcher launcher) {
+    WeightUpload(Weights weights, ModelShape shape, DeviceMemory memory, CudaStream stream, Launcher launcher) {
         this.weights = weights;
         this.spec = shape.spec();
         this.shape = shape;
         this.memory = memory;
         this.launcher = launcher;
-        this.uploads = new TransientUploads(memory, launcher.stream());
+        this.stream = stream;
+        this.uploads = new TransientUploads(memory, stream);
     }
 
     DeviceWeights run() {
@@ -173,8 +176,8 @@ final class WeightUpload {
                         : 0,
                 order.length,
                 inputs);
-        launcher.stream().fill(packed.panels(), 0, size);
-        launcher.stream().fill(packed.columnTerms(), 0, 4L * order.length);
+        stream.fill(packed.panels(), 0, size);
+        stream.fill(packed.columnTerms(), 0, 4L * order.length);
         Packer packer =
                 shape.weights().scalesOutputs() ? scaled(from, packing, packed) : folded(from, norm, packing, packed);
         int start = 0;

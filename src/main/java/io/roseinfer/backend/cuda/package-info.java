@@ -4,7 +4,7 @@
  *
  * <p>A {@code RunnerLoader} uploads a model's weights; a {@code CudaModelRunner} packs a step's inputs, runs the forward pass, by
  * launches or by a captured graph, and waits for its tokens. {@code StepKernels} chooses the kernels and tiles of a step's shape,
- * and a {@code Launcher} passes their arguments to the driver. {@code KernelTarget} selects the compiled images for a device.
+ * and a {@code Launcher} passes their arguments to the driver, through a {@code LaunchStream}. {@code KernelTarget} selects the compiled images for a device.
  * Subpackages: {@code driver} for driver calls, {@code nvtx} for profiler ranges.
  *
  * <p>The files of {@code kernels/contract} declare what Java and the kernels must agree on. Tests of {@code TileTable},
