@@ -496,7 +496,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void blocks_and_the_scheduler_are_integers_only() {
+    void blocks_and_the_scheduler_use_no_tensors_threads_or_hash_maps() {
         noClasses()
                 .that()
                 .resideInAnyPackage(ROOT + ".kv..", ROOT + ".scheduler..")

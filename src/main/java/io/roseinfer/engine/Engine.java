@@ -8,7 +8,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.InsufficientMemory;
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.grammar.CompiledGrammar;
 import io.roseinfer.grammar.Grammar;

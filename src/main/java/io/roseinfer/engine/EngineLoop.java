@@ -5,7 +5,6 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.metrics.StepRecord;

@@ -1,7 +1,6 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.List;
 import java.util.Map;

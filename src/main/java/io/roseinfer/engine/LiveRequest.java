@@ -4,7 +4,6 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;

@@ -1,6 +1,5 @@
 package io.roseinfer.engine;
 
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
@@ -111,7 +110,7 @@ final class RequestRouter {
         try {
             int chosen = routing.choose(request, candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
-                throw new PolicyFailure.Misuse("chose engine " + chosen + " of " + candidates.size()
+                throw new PolicyFailure.Misuse("chose replica " + chosen + " of " + candidates.size()
                         + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");
             }
             return chosen;

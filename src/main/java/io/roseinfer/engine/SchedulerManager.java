@@ -4,7 +4,6 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;

@@ -7,8 +7,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.ReplicaStopped;
 import io.roseinfer.base.SplitMix64;
-import io.roseinfer.engine.routing.AgedView;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.engine.routing.ViewAge;

@@ -7,9 +7,9 @@
  * request. {@link io.roseinfer.engine.ChatPrompt} is a conversation as a request, with {@link io.roseinfer.engine.Tools}
  * that the model may call, and reads its reply.
  *
- * <p>The layers, from the inside out: {@link io.roseinfer.engine.OnlineScheduler} drives scheduler and runner step by
- * step on the caller's thread. {@code EngineLoop} adds cancellation, streams and timestamps, and tests can run it step
- * by step. Both keep their steps in flight in a {@code Pipeline}, which notifies the observers. {@code Replica} runs a
+ * <p>The layers, from the inside out: a {@code Pipeline} keeps the steps of a scheduler and a runner in flight, and
+ * notifies the observers. {@code EngineLoop} runs one step by step on the caller's thread, with cancellation, streams and
+ * timestamps; {@link io.roseinfer.engine.OnlineScheduler} does so without these, for experiments and benchmarks. {@code Replica} runs a
  * loop on its own thread. {@code SchedulerManager} submits requests to replicas, with a limit on requests in flight and
  * a {@code RequestRouter} that asks a policy of {@link io.roseinfer.engine.routing}. {@link io.roseinfer.engine.Engine}
  * adds the tokenizer and is the public API. {@link io.roseinfer.engine.VirtualEngine} runs loops and router in virtual

@@ -1,7 +1,7 @@
 /**
  * Decides which tokens the next step computes. {@code plan()} makes a {@link io.roseinfer.scheduler.StepPlan} and
- * {@code apply} appends the tokens that the step sampled. Integers only, with no tensors, threads or clock: equal calls
- * give equal decisions, so runs can be replayed. Several schedulers share only the
+ * {@code apply} appends the tokens that the step sampled. There are no tensors, threads or clock: equal calls give
+ * equal decisions, so runs can be replayed. The number of drafts follows from step times, which are passed in. Several schedulers share only the
  * {@link io.roseinfer.scheduler.WaitingQueue}, under one lock.
  *
  * <p>A sequence simply has {@code length − computed} tokens to compute. Decoding is a difference of one; chunked

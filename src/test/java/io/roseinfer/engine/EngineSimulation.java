@@ -7,7 +7,6 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.base.RoseException.ReplicaStopped;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.files.ModelFiles;

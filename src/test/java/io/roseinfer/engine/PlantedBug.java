@@ -219,7 +219,7 @@ enum PlantedBug {
             "engine.VirtualEngineTest#every_request_of_random_runs_ends_once_and_runs_are_reproducible"),
 
     REQUESTS_SENT_SINCE_NOT_SEEN(
-            "engine.routing.AgedView",
+            "engine.AgedView",
             "send",
             Edit.withoutWrite("sent"),
             1,

@@ -117,7 +117,7 @@ class ReplicasTest {
                     .hasMessageContaining("threw java.lang.AssertionError: planted");
             assertThatThrownBy(() -> engine.submit(Models.request(1, 1, 2)))
                     .isInstanceOf(EngineStopped.class)
-                    .hasMessageContaining("chose engine 7 of 2; allowed are 0 to 1, and -1 for any");
+                    .hasMessageContaining("chose replica 7 of 2; allowed are 0 to 1, and -1 for any");
             assertThat(engine.generate(request(1)).ids()).hasSize(8);
             assertThat(engine.inflight()).isZero();
         }

@@ -8,7 +8,6 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.engine.VirtualReplicas.Arrival;
 import io.roseinfer.engine.VirtualReplicas.Latencies;
 import io.roseinfer.engine.VirtualReplicas.Outcome;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;

@@ -10,7 +10,6 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
-import io.roseinfer.engine.routing.ReplicaLoad;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;

@@ -3,7 +3,7 @@
  *
  * <p>A policy is called once per request, on the submitting thread. It reads counters that each replica's loop
  * publishes once per step and that submissions update. None of them are sampled or estimated. In virtual time a policy
- * may see older values ({@link io.roseinfer.engine.routing.AgedView}), and a
+ * may see older values ({@link io.roseinfer.engine.routing.ViewAge}), and a
  * {@link io.roseinfer.engine.routing.ScalePolicy} chooses how many replicas serve.
  */
 @NullMarked

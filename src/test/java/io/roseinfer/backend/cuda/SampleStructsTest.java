@@ -3,10 +3,16 @@ package io.roseinfer.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.roseinfer.sampling.SampleRequest;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.SamplingParams.Parameter;
+import io.roseinfer.sampling.TokenHistory;
 import java.io.IOException;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Layouts of the structs exchanged with the device: in the engine, in structs.h and by a C compiler. */
 class SampleStructsTest {
@@ -60,6 +68,19 @@ class SampleStructsTest {
         String name = field.name().orElseThrow();
         long offset = struct.byteOffset(PathElement.groupElement(name));
         return struct.name().orElseThrow() + " " + name + " " + offset + " " + field.byteSize();
+    }
+
+    private static byte[] written(SamplingParams params) {
+        MemorySegment to = MemorySegment.ofArray(new long[SampleStructs.Request.BYTES / Long.BYTES]);
+        SampleStructs.Request.write(new SampleRequest(params, 1, TokenHistory.NONE), 1, 1, to, 0);
+        return to.toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void every_sampling_parameter_reaches_the_device(Parameter parameter) {
+        SamplingParams plain = SamplingParams.greedy().withTemperature(0.25f);
+        assertThat(written(parameter.set(plain, 0.5))).isNotEqualTo(written(plain));
     }
 
     @Test

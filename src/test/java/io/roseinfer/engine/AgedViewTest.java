@@ -1,8 +1,9 @@
-package io.roseinfer.engine.routing;
+package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.SchedulerOptions;

@@ -1,6 +1,8 @@
-package io.roseinfer.engine.routing;
+package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
+import io.roseinfer.engine.routing.ReplicaView;
+import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The load of one replica, readable by any thread. Its own thread publishes the scheduler's counters just before each
  * delivery, so a reader of a token or an outcome finds it counted. Submissions and outcomes update the other counters.
  */
-public final class ReplicaLoad implements StepObserver, ReplicaView {
+final class ReplicaLoad implements StepObserver, ReplicaView {
     private static final int[] COUNTS =
             Fact.counts().stream().mapToInt(Fact::ordinal).toArray();
 
@@ -48,7 +50,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
      * @param scheduler the scheduler whose counters are published
      * @param prefixes the hashes of the prefixes in its cache; null if they are not published
      */
-    public ReplicaLoad(int index, KvGeometry kv, Scheduler scheduler, @Nullable PublishedPrefixes prefixes) {
+    ReplicaLoad(int index, KvGeometry kv, Scheduler scheduler, @Nullable PublishedPrefixes prefixes) {
         this.prefixes = prefixes;
         this.index = index;
         this.kv = kv;
@@ -77,7 +79,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
     }
 
     /** Resets the scheduler's counters after all requests have ended. */
-    public void clear() {
+    void clear() {
         published.set(HELD, 0);
         published.set(QUEUED, 0);
         published.set(ACTIVE, 0);
@@ -89,14 +91,14 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
      * @param tokens its maximum number of tokens
      * @param promptTokens prompt tokens to compute
      */
-    public void add(long tokens, int promptTokens) {
+    void add(long tokens, int promptTokens) {
         requests.incrementAndGet();
         outstandingTokens.addAndGet(tokens);
         uncomputedPromptTokens.addAndGet(promptTokens);
     }
 
     /** Subtracts the prompt of an assigned request that has its first token. */
-    public void promptComputed(int promptTokens) {
+    void promptComputed(int promptTokens) {
         uncomputedPromptTokens.addAndGet(-promptTokens);
     }
 
@@ -105,7 +107,7 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
      *
      * @param promptTokens 0 if it had a token
      */
-    public void remove(long tokens, int promptTokens) {
+    void remove(long tokens, int promptTokens) {
         requests.decrementAndGet();
         outstandingTokens.addAndGet(-tokens);
         uncomputedPromptTokens.addAndGet(-promptTokens);
@@ -156,32 +158,32 @@ public final class ReplicaLoad implements StepObserver, ReplicaView {
         return Optional.ofNullable(prefixes);
     }
 
-    public KvGeometry kv() {
+    KvGeometry kv() {
         return kv;
     }
 
     /** Returns the number of blocks held by requests. */
-    public int blocksInUse() {
+    int blocksInUse() {
         return (int) published.get(HELD);
     }
 
     /** Returns the number of unreferenced blocks in the prefix cache. */
-    public int blocksCached() {
+    int blocksCached() {
         return (int) published.get(CACHED);
     }
 
     /** Returns the number of preempted requests that wait to be admitted again. */
-    public int queued() {
+    int queued() {
         return (int) published.get(QUEUED);
     }
 
     /** Returns the number of steps run so far. */
-    public long steps() {
+    long steps() {
         return published.get(STEPS);
     }
 
     /** Returns the sum of a count over all steps so far. */
-    public long total(Fact count) {
+    long total(Fact count) {
         return published.get(count.ordinal());
     }
 }

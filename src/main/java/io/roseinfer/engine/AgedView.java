@@ -1,21 +1,18 @@
-package io.roseinfer.engine.routing;
+package io.roseinfer.engine;
 
 import io.roseinfer.base.Clock;
+import io.roseinfer.engine.routing.ReplicaView;
+import io.roseinfer.engine.routing.RoutedRequest;
+import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.kv.PastPrefixes;
 import java.util.ArrayDeque;
 import java.util.Optional;
 
 /**
- * The past state of a replica, as seen by a router that learns of its replicas by messages. All values are as
- * old as the view's age: requests, running and outstanding tokens, KV use, and the contents of the prefix cache.
- *
- * <p>A router knows what it has sent. So a view may add the requests that were routed to the replica since, as waiting
- * ones, with the cached tokens that the router expected. The routers of vLLM, SGLang and Dynamo count like this; one
- * that only reads the metrics of its servers does not, and may herd. No view reflects requests that have ended since.
- *
- * <p>Keeps the changes within the age. Not thread-safe: for virtual time only.
+ * The state of a replica as of a {@link ViewAge} ago. Keeps the changes within the age. Not thread-safe: for virtual time
+ * only.
  */
-public final class AgedView implements ReplicaView {
+final class AgedView implements ReplicaView {
     /**
      * Values at a time.
      *
@@ -56,7 +53,7 @@ public final class AgedView implements ReplicaView {
      * @param clock the time of the engine
      * @param age how long ago the view shows the replica
      */
-    public AgedView(ReplicaLoad now, Clock clock, ViewAge age) {
+    AgedView(ReplicaLoad now, Clock clock, ViewAge age) {
         this.now = now;
         this.clock = clock;
         this.ageNanos = age.nanos();
@@ -65,7 +62,7 @@ public final class AgedView implements ReplicaView {
     }
 
     /** Notes the replica's state; called after each event of the engine. */
-    public void record() {
+    void record() {
         Values values = new Values(
                 now.requests(),
                 now.running(),
@@ -96,7 +93,7 @@ public final class AgedView implements ReplicaView {
      *
      * @param promptTokens prompt tokens to compute there
      */
-    public void send(long maxTokens, int promptTokens) {
+    void send(long maxTokens, int promptTokens) {
         sentPromptTokens += promptTokens;
         sent++;
         sentTokens += maxTokens;
