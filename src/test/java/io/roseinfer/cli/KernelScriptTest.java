@@ -7,6 +7,7 @@ import io.roseinfer.cli.Checkout.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +39,9 @@ class KernelScriptTest {
             [ "${FAIL:-}" != "$1" ]
             """;
 
+    /** Some of the kernels: a make of all starts hundreds of processes. */
+    private static final String FEW = "ANYWHERE = load embed\nHOPPER = gemm_f16\n";
+
     @TempDir
     Path folder;
 
@@ -47,6 +51,7 @@ class KernelScriptTest {
         checkout = new Checkout(folder.resolve(name));
         checkout.copy("kernels");
         checkout.copy("kernels/include");
+        checkout.write("kernels/files.mk", FEW);
         checkout.stub("nvcc", NVCC);
     }
 
@@ -100,6 +105,23 @@ class KernelScriptTest {
         assertThat(outcome.err()).isEqualTo(compiling("13.0"));
         assertThat(outcome.code()).isZero();
         assertShipped("13.0");
+    }
+
+    @Test
+    void every_kernel_is_compiled() throws Exception {
+        Files.copy(Path.of("kernels/files.mk"), checkout.path("kernels/files.mk"), StandardCopyOption.REPLACE_EXISTING);
+        assertThat(compile().code()).isZero();
+        assertShipped("13.0");
+        try (Stream<Path> sources = Files.list(Path.of("kernels"))) {
+            assertThat(sources.map(source -> source.getFileName().toString())
+                            .filter(name -> name.endsWith(".cu"))
+                            .map(name -> name.replace(".cu", ".sm_90a")))
+                    .isNotEmpty()
+                    .allSatisfy(image -> {
+                        assertThat(shipped().resolve(image + ".ptx")).exists();
+                        assertThat(shipped().resolve(image + ".cubin")).exists();
+                    });
+        }
     }
 
     @Test
