@@ -36,6 +36,7 @@ final class KernelWarmUp implements AutoCloseable {
 
     private final List<Kernels.Factory> kinds;
     private final KernelWarmUpCases cases;
+    private final long maxWaitNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition advanced = lock.newCondition();
     private final Thread thread = Thread.ofPlatform().daemon().name(NAME).unstarted(this::run);
@@ -50,8 +51,14 @@ final class KernelWarmUp implements AutoCloseable {
 
     /** Creates a warm-up for kinds of kernels, from one that needs none to the fastest. */
     KernelWarmUp(List<Kernels.Factory> kinds, KernelWarmUpCases cases) {
+        this(kinds, cases, MAX_WAIT_NANOS);
+    }
+
+    /** Creates a warm-up that a step waits for up to {@code maxWaitNanos}. */
+    KernelWarmUp(List<Kernels.Factory> kinds, KernelWarmUpCases cases, long maxWaitNanos) {
         this.kinds = List.copyOf(kinds);
         this.cases = cases;
+        this.maxWaitNanos = maxWaitNanos;
     }
 
     /** Returns the kind of kernels for a step of {@code flops} operations; called by the submitting thread. */
@@ -65,7 +72,7 @@ final class KernelWarmUp implements AutoCloseable {
         }
         if (ready == 0 && flops >= WAIT_FLOPS && !hasWaited) {
             hasWaited = true;
-            await(1, MAX_WAIT_NANOS);
+            await(1, maxWaitNanos);
         }
         return ready;
     }

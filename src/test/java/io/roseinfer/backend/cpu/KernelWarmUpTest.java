@@ -44,15 +44,19 @@ class KernelWarmUpTest {
     @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
     void after_warming_up_the_first_step_of_every_batch_size_allocates_less_than_a_mebibyte(Precision weights)
             throws IOException {
-        List<Long> bytes = inFreshProcess(weights);
-        assertThat(bytes).hasSize(MAX_ROWS).allMatch(step -> step < MEBIBYTE);
+        List<String> bytes = FreshJvm.firstThat(
+                lines -> lines.stream().allMatch(step -> Long.parseLong(step) < MEBIBYTE),
+                FirstSteps.class,
+                List.of(),
+                weights.name());
+        assertThat(bytes).hasSize(MAX_ROWS).allMatch(step -> Long.parseLong(step) < MEBIBYTE);
     }
 
     /** Without warm-up the same steps allocate much more, so that the bound above is meaningful. */
     @Test
     void vector_kernels_that_are_not_warm_allocate_many_mebibytes() throws IOException {
-        List<Long> bytes = inFreshProcess(Precision.FP32, "cold");
-        assertThat(bytes.getFirst()).isGreaterThan(10 * MEBIBYTE);
+        List<String> bytes = FreshJvm.run(FirstSteps.class, List.of(), Precision.FP32.name(), "cold");
+        assertThat(Long.parseLong(bytes.getFirst())).isGreaterThan(10 * MEBIBYTE);
     }
 
     @Test
@@ -116,7 +120,8 @@ class KernelWarmUpTest {
     @Test
     void large_step_waits_for_a_limited_time() {
         CountDownLatch never = new CountDownLatch(1);
-        try (KernelWarmUp warmUp = warmUp(kernels -> await(never))) {
+        List<Kernels.Factory> kinds = List.of(new ScalarKernels(), scalarAs("second", kernels -> await(never)));
+        try (KernelWarmUp warmUp = new KernelWarmUp(kinds, cases(), 1_000_000)) {
             assertThat(warmUp.kindFor(1_000_000_000_000L)).isZero();
             never.countDown();
         }
@@ -177,7 +182,11 @@ class KernelWarmUpTest {
     }
 
     private KernelWarmUp warmUp(List<Kernels.Factory> kinds) {
-        return new KernelWarmUp(kinds, new KernelWarmUpCases(model.spec, new Fp32Weights(), 16, Arena.ofAuto()));
+        return new KernelWarmUp(kinds, cases());
+    }
+
+    private KernelWarmUpCases cases() {
+        return new KernelWarmUpCases(model.spec, new Fp32Weights(), 16, Arena.ofAuto());
     }
 
     private static Kernels.Factory scalarAs(String name, Consumer<Kernels> onMade) {
@@ -221,19 +230,6 @@ class KernelWarmUpTest {
 
     private StepDriver driver(CpuOptions options) {
         return new StepDriver(load(options));
-    }
-
-    private static List<Long> inFreshProcess(Precision weights, String... more) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of(weights.name()));
-        arguments.addAll(List.of(more));
-        return FreshJvm.firstThat(
-                        lines -> lines.stream().allMatch(bytes -> Long.parseLong(bytes) < MEBIBYTE),
-                        FirstSteps.class,
-                        List.of(),
-                        arguments.toArray(String[]::new))
-                .stream()
-                .map(Long::valueOf)
-                .toList();
     }
 
     /** Prints the bytes allocated by the compute threads in the first step of every batch size, largest first. */
