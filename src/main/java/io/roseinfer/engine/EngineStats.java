@@ -2,13 +2,12 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 
 /**
  * A snapshot of an engine's counters. Immutable.
@@ -84,6 +83,10 @@ public record EngineStats(
     }
 
     private static Map<Fact, Long> totals(ToLongFunction<Fact> total) {
-        return Fact.counts().stream().collect(Collectors.toMap(Function.identity(), total::applyAsLong));
+        Map<Fact, Long> totals = new EnumMap<>(Fact.class);
+        for (Fact count : Fact.counts()) {
+            totals.put(count, total.applyAsLong(count));
+        }
+        return totals;
     }
 }

@@ -79,6 +79,9 @@ public final class StepRecord {
             COUNT
         }
 
+        private static final List<Fact> COUNTS =
+                Arrays.stream(values()).filter(fact -> fact.kind == Kind.COUNT).toList();
+
         private final Kind kind;
         private final String label;
         private final String key;
@@ -111,9 +114,7 @@ public final class StepRecord {
 
         /** Returns the facts that count work, whose sums the engine keeps. */
         public static List<Fact> counts() {
-            return Arrays.stream(values())
-                    .filter(fact -> fact.kind == Kind.COUNT)
-                    .toList();
+            return COUNTS;
         }
     }
 

@@ -1,7 +1,7 @@
 package io.roseinfer.observe;
 
 import io.roseinfer.metrics.StepRecord;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -20,17 +20,22 @@ final class StepObservers implements StepObserver {
                         ? several.each.stream()
                         : Stream.<StepObserver>of(observer))
                 .toList();
-        byEvent = Arrays.stream(StepEvent.values())
-                .map(event ->
-                        each.stream().flatMap(observer -> of(observer, event)).toArray(StepObserver[]::new))
-                .toArray(StepObserver[][]::new);
+        byEvent = new StepObserver[StepEvent.values().length][];
+        for (StepEvent event : StepEvent.values()) {
+            byEvent[event.ordinal()] = of(event);
+        }
     }
 
-    private static Stream<StepObserver> of(StepObserver observer, StepEvent event) {
-        if (observer instanceof SelectiveObserver selective) {
-            return selective.events().contains(event) ? Stream.of(selective.observer()) : Stream.empty();
+    private StepObserver[] of(StepEvent event) {
+        List<StepObserver> called = new ArrayList<>();
+        for (StepObserver observer : each) {
+            if (!(observer instanceof SelectiveObserver selective)) {
+                called.add(observer);
+            } else if (selective.events().contains(event)) {
+                called.add(selective.observer());
+            }
         }
-        return Stream.of(observer);
+        return called.toArray(StepObserver[]::new);
     }
 
     @Override

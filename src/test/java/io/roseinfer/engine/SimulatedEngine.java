@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The real loop, scheduler, pool and streams over a watched device with its own clock, run by hand. All checks run
@@ -107,7 +108,7 @@ final class SimulatedEngine implements AutoCloseable {
         GenerationRequest request = wanted.startingAt(nanos);
         int[] prompt = ((Prompt.Tokens) request.prompt()).ids();
         EngineLimits.requireServable(
-                prompt, request.maxNewTokens(), settings.spec(), EngineLimits.pool(runner, settings.engine()));
+                prompt, request.maxNewTokens(), runner.spec(), EngineLimits.pool(runner, settings.engine()));
         LiveRequest live = new LiveRequest(
                 requests.size(), request, request.seed().orElse(0), settings.contextLength(), Optional.empty());
         live.tokenized(prompt.length, nanos);
@@ -426,13 +427,17 @@ final class SimulatedEngine implements AutoCloseable {
     /** Compares every request's tokens with its solo run, after everything has ended. */
     void checkOutcomes() {
         try (SoloRun solo = new SoloRun(settings)) {
-            for (WatchedRequest request : requests) {
-                GenerationRequest wanted = request.live().request();
-                List<GeneratedToken> alone = solo.tokens(
-                        request.live().promptIds(), wanted, request.live().seed());
-                boolean stops = !wanted.ignoreEndOfText() && alone.getLast().id() == settings.endOfText();
-                request.checkOutcome(alone, stops, mayFail(request), stopped);
-            }
+            checkOutcomes(request -> solo.tokens(request.promptIds(), request.request(), request.seed()));
+        }
+    }
+
+    /** Compares every request's tokens with its {@code solo} tokens, after everything has ended. */
+    void checkOutcomes(Function<LiveRequest, List<GeneratedToken>> solo) {
+        for (WatchedRequest request : requests) {
+            List<GeneratedToken> alone = solo.apply(request.live());
+            boolean stops = !request.live().request().ignoreEndOfText()
+                    && alone.getLast().id() == settings.endOfText();
+            request.checkOutcome(alone, stops, mayFail(request), stopped);
         }
     }
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("sim")
 class SmallScopeTest {
     private static final int EVENTS = 9;
+    private static final int REQUESTS = 3;
     private static final int STEP = -1;
     private static final int ADD = -2;
 
@@ -104,10 +105,19 @@ class SmallScopeTest {
     private static final class Search {
         private final Scope scope;
         private final int[] events = new int[EVENTS];
+        /** The tokens of each request's solo run, the same on every path. */
+        private final List<List<GeneratedToken>> alone = new ArrayList<>();
+
         private int paths;
 
         Search(Scope scope) {
             this.scope = scope;
+            try (SoloRun solo = new SoloRun(scope.settings())) {
+                for (int i = 0; i < REQUESTS; i++) {
+                    GenerationRequest request = scope.request(i);
+                    alone.add(solo.tokens(((Prompt.Tokens) request.prompt()).ids(), request, 0));
+                }
+            }
         }
 
         /** Tries every possible event after the first {@code length}. */
@@ -119,7 +129,7 @@ class SmallScopeTest {
             }
             events[length] = STEP;
             extend(length + 1, added, cancelled);
-            if (added < 3) {
+            if (added < REQUESTS) {
                 events[length] = ADD;
                 extend(length + 1, added + 1, cancelled);
             }
@@ -142,7 +152,7 @@ class SmallScopeTest {
                     }
                 }
                 engine.drain();
-                engine.checkOutcomes();
+                engine.checkOutcomes(request -> alone.get((int) request.id()));
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError(scope + ", events " + Arrays.toString(events) + ": " + e.getMessage(), e);
             }
