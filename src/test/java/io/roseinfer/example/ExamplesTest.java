@@ -114,7 +114,7 @@ class ExamplesTest {
 
     @Test
     void smaller_pools_take_more_steps_and_preempt() throws Exception {
-        List<double[]> rows = run("SchedulerExperiment", LONG, "").stream()
+        List<double[]> rows = run("SchedulerExperiment", SHORT, "").stream()
                 .skip(1)
                 .map(line -> numbers(line, 0))
                 .toList();
