@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -62,6 +63,10 @@ class KernelScriptTest {
     }
 
     private Outcome compile(String... variables) throws Exception {
+        return run(List.of("tools/kernels"), variables);
+    }
+
+    private Outcome run(List<String> command, String... variables) throws Exception {
         Map<String, String> environment = checkout.environment();
         environment.remove("NVCC");
         environment.put("LOG", checkout.path("nvcc.log").toString());
@@ -69,7 +74,7 @@ class KernelScriptTest {
             environment.put(variables[i], variables[i + 1]);
         }
         Files.deleteIfExists(checkout.path("nvcc.log"));
-        return checkout.runIn(environment, "tools/kernels");
+        return checkout.runIn(environment, command.toArray(String[]::new));
     }
 
     /** Returns the message printed only before kernels are compiled. */
@@ -138,6 +143,36 @@ class KernelScriptTest {
         assertThat(compile().err()).isEmpty();
         assertThat(compiled()).isZero();
         assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_compiled_ahead_are_shipped_later() throws Exception {
+        Outcome ahead = run(List.of("tools/kernels", "--ahead"));
+        assertThat(ahead.out() + ahead.err()).isEmpty();
+        assertThat(compiled()).isPositive();
+        assertThat(shipped()).doesNotExist();
+        assertThat(compile().err()).isEmpty();
+        assertThat(compiled()).isZero();
+        assertShipped("13.0");
+    }
+
+    @Test
+    void kernels_are_compiled_once_if_they_are_wanted_during_compilation_ahead() throws Exception {
+        compile();
+        final long all = compiled();
+        compile("VERSION", "13.1");
+        Outcome both = run(
+                List.of("sh", "-c", "tools/kernels --ahead & until [ -f nvcc.log ]; do :; done; tools/kernels; wait"));
+        assertThat(both.code()).isZero();
+        assertThat(compiled()).isEqualTo(all);
+        assertShipped("13.0");
+    }
+
+    @Test
+    void failure_ahead_is_reported_later() throws Exception {
+        Outcome ahead = run(List.of("tools/kernels", "--ahead"), "FAIL", "load.cu");
+        assertThat(ahead.out() + ahead.err()).isEmpty();
+        assertCpuOnly(compile("FAIL", "load.cu"), "target/kernels.log", "NVCC=none");
     }
 
     @Test
