@@ -2,6 +2,7 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.backend.Precision;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -11,6 +12,7 @@ import java.io.Writer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,7 +80,6 @@ class UsageTest {
         "--device, gpu, 'auto, cpu, cuda, sim'",
         "--device, cuda:x, 'auto, cpu, cuda, sim'",
         "--device, cpu:1, 'auto, cpu, cuda, sim'",
-        "--dtype, fp8, 'auto, fp32, bf16, fp16, int8, int4'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })
     void unknown_word_lists_the_known_ones(String flag, String value, String known) {
@@ -87,6 +88,24 @@ class UsageTest {
         assertThat(outcome.err())
                 .isEqualTo("roseinfer: invalid value for option '" + flag + "': '" + value + "' is not one of " + known
                         + System.lineSeparator());
+    }
+
+    @Test
+    void unknown_dtype_lists_every_precision() {
+        Outcome outcome = CliRunner.run("bench", "--dtype", "float");
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .isEqualTo("roseinfer: invalid value for option '--dtype': 'float' is not one of " + precisions(", ")
+                        + System.lineSeparator());
+    }
+
+    @Test
+    void help_of_dtype_lists_every_precision() {
+        assertThat(CliRunner.run("generate", "--help").out()).contains("--dtype=<" + precisions("|") + ">");
+    }
+
+    private static String precisions(String separator) {
+        return Stream.of(Precision.values()).map(Precision::label).collect(Collectors.joining(separator));
     }
 
     @Test
@@ -342,7 +361,7 @@ class UsageTest {
     @Test
     void dissimilar_word_has_no_suggestion() {
         assertThat(CliRunner.run("bench", "--dtype", "double").err())
-                .contains("is not one of auto, fp32, bf16, fp16, int8, int4")
+                .contains("is not one of " + precisions(", "))
                 .doesNotContain("did you mean");
     }
 

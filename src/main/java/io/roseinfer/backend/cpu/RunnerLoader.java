@@ -20,6 +20,7 @@ import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /** Builds runners: plans memory, rejects models that do not fit, packs weights and connects the passes. */
@@ -258,18 +259,18 @@ final class RunnerLoader {
                 // With KV blocks that exceed the memory by themselves, and only those, nothing else helps.
                 kvBytes > availableBytes && bytes - kvBytes <= availableBytes
                         ? Remedy.of("use a smaller %s", "kv_blocks")
-                        : remedy(plan.format().precision(), weightsFirst));
+                        : remedy(plan.format().narrower(), weightsFirst));
     }
 
     /** Returns the remedy with the setting of the largest part first. */
-    private static Remedy remedy(Precision precision, boolean weightsFirst) {
-        if (precision == Precision.INT4) {
+    private static Remedy remedy(Optional<WeightFormat> narrower, boolean weightsFirst) {
+        if (narrower.isEmpty()) {
             return Remedy.of("use a smaller %s or %s", "kv_blocks", "max_batch_size");
         }
-        String narrower = precision == Precision.INT8 ? "int4" : "int8";
+        String precision = narrower.orElseThrow().label();
         return weightsFirst
-                ? Remedy.of("use %s " + narrower + ", or a smaller %s or %s", "dtype", "kv_blocks", "max_batch_size")
-                : Remedy.of("use a smaller %s or %s, or %s " + narrower, "kv_blocks", "max_batch_size", "dtype");
+                ? Remedy.of("use %s " + precision + ", or a smaller %s or %s", "dtype", "kv_blocks", "max_batch_size")
+                : Remedy.of("use a smaller %s or %s, or %s " + precision, "kv_blocks", "max_batch_size", "dtype");
     }
 
     private static long megabytes(long bytes) {

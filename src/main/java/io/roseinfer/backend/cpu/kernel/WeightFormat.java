@@ -6,6 +6,7 @@ import io.roseinfer.backend.Precision;
 import io.roseinfer.tensor.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -17,7 +18,6 @@ import java.util.Optional;
  * one vector of words serves neighboring outputs at any width, and the inputs of an output still come in ascending order.
  */
 public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weights, Int4Weights {
-
     /** Packs panels of one format; one thread uses it. */
     interface Packer {
         /**
@@ -41,6 +41,16 @@ public sealed interface WeightFormat permits Fp32Weights, Bf16Weights, Int8Weigh
     /** Returns the narrowest format that holds every value of a checkpoint's type. */
     static WeightFormat keeping(DType checkpoint) {
         return checkpoint == DType.BF16 ? new Bf16Weights() : new Fp32Weights();
+    }
+
+    /** Returns the widest format that quantizes and takes less memory than this one, to suggest where memory is short. */
+    default Optional<WeightFormat> narrower() {
+        int inputs = 2 * QuantizedRows.GROUP; // whole words and groups of every format
+        Comparator<WeightFormat> bySize = Comparator.comparingLong(format -> format.panelBytes(inputs));
+        return all().stream()
+                .filter(format -> format.scalesOutputs() || format.quantizesInputs())
+                .filter(format -> bySize.compare(format, this) < 0)
+                .max(bySize);
     }
 
     /** Returns the precision of matrices in this format. */
