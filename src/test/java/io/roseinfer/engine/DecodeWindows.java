@@ -33,7 +33,7 @@ final class DecodeWindows {
     static final int WINDOW = 100;
     private static final int STREAMS = 4;
     private static final int WORKERS = 2;
-    private static final int SHORT_REQUESTS = 1_000;
+    private static final int SHORT_REQUESTS = 300;
     private static final int CONTEXT = 4_000;
     static final int MAX_WINDOWS = CONTEXT / WINDOW - 2;
 
