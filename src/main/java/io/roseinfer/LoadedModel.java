@@ -66,6 +66,8 @@ public final class LoadedModel implements AutoCloseable {
     /** Written with {@link #serving} held. */
     private volatile long warmUpNanos;
 
+    private volatile boolean isWarm;
+
     LoadedModel(
             Copies copies,
             Optional<Tokenizer> tokenizer,
@@ -256,6 +258,7 @@ public final class LoadedModel implements AutoCloseable {
                 }
             }
             warmUpNanos += clock.nanos() - startNanos;
+            isWarm = compiled;
         }
     }
 
@@ -268,6 +271,11 @@ public final class LoadedModel implements AutoCloseable {
             boolean unused = runner().warmUp(MAX_KERNEL_NANOS, MAX_KERNEL_NANOS);
             warmUpNanos += clock.nanos() - startNanos;
         }
+    }
+
+    /** Returns whether the last warm-up compiled all kernels in time; otherwise the first requests are slower. Does not block. */
+    public boolean isWarm() {
+        return isWarm;
     }
 
     /** Returns the total duration of the warm-ups that have ended. Does not block. */

@@ -51,7 +51,9 @@ class EngineWarmUpTest {
         Backend device = new Asking(new SimBackend(counted), warmUpNanos);
         try (LoadedModel model = Roseinfer.load(
                 settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), DownloadListener.SILENT)) {
+            assertThat(model.isWarm()).isFalse();
             model.warmUp();
+            assertThat(model.isWarm()).isTrue();
         }
         return steps.get();
     }

@@ -99,8 +99,13 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         // Collect what loading and warming up left; otherwise the first collection under load would pause the engine
         // for it.
         System.gc();
-        terminal.note(String.format(
-                Locale.ROOT, "warmed up in %.2f s", (terminal.clock().nanos() - start) / 1e9));
+        String took = String.format(
+                Locale.ROOT, "warmed up in %.2f s", (terminal.clock().nanos() - start) / 1e9);
+        terminal.note(
+                loaded.isWarm()
+                        ? took
+                        : took
+                                + ", but the kernels are not all compiled, since the CPU is busy; the first requests are slower");
     }
 
     private int serve(LoadedModel loaded, EngineOptions engineOptions, ServerOptions options, Terminal terminal) {

@@ -80,14 +80,20 @@ public final class AccessLog {
         }
     }
 
+    private static String level(Exchange exchange) {
+        // A supervisor's 503 is an answer.
+        if (exchange.status() >= FIRST_ERROR
+                && !Api.SUPERVISED.contains(exchange.call().path())) {
+            return "error";
+        }
+        return exchange.hasTimedOut() ? "warning" : "info";
+    }
+
     private ObjectNode entry(Exchange exchange) {
         ObjectNode entry = StrictJson.mapper().createObjectNode();
         entry.put("time", time.instant().toString());
         if (format == Format.JSON) {
-            // A supervisor's 503 is an answer.
-            boolean isError = exchange.status() >= FIRST_ERROR
-                    && !Api.SUPERVISED.contains(exchange.call().path());
-            entry.put("level", isError ? "error" : "info");
+            entry.put("level", level(exchange));
         }
         entry.put("client", exchange.call().client())
                 .put("request_id", exchange.requestId())

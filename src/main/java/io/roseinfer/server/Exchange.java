@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
+import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.ApiError;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.http.HttpCall;
@@ -123,6 +124,13 @@ final class Exchange {
 
     Optional<Served> served() {
         return served;
+    }
+
+    /** Returns whether a completion has ended by its timeout. */
+    boolean hasTimedOut() {
+        return served().stream()
+                .flatMap(own -> own.completions().stream())
+                .anyMatch(completion -> completion.finishReason() == FinishReason.DEADLINE);
     }
 
     void served(Served value) {

@@ -2,13 +2,13 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Quoted;
-import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.MessageLimit;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Logs requests that an endpoint answers with a status from 500, unless the access log has a line for each request; also,
- * once a minute, that requests are rejected for overload, or that completions time out. Probes of supervisors, whose 503
+ * once a minute, that requests are rejected for overload, or how many timed out. Probes of supervisors, whose 503
  * is an answer, are left out. Thread-safe.
  */
 final class FailureLog {
@@ -23,6 +23,10 @@ final class FailureLog {
     private final MessageLimit limit;
     private final MessageLimit overloads;
     private final MessageLimit timeouts;
+    /** Requests with completions, and those that timed out, since the last message about timeouts. */
+    private final LongAdder requests = new LongAdder();
+
+    private final LongAdder timedOut = new LongAdder();
 
     FailureLog(AccessLog log, Clock clock) {
         this.log = log;
@@ -35,14 +39,22 @@ final class FailureLog {
         if (log.isOn()) {
             return;
         }
-        if (exchange.status() >= FIRST_FAILURE) {
+        if (exchange.served().isPresent()) {
+            requests.increment();
+        }
+        if (exchange.hasTimedOut()) {
+            timedOut.increment();
+            if (timeouts.tryLog()) {
+                LOGGER.log(
+                        System.Logger.Level.WARNING,
+                        timedOut.sumThenReset() + " of " + requests.sumThenReset()
+                                + " requests timed out before they were complete; admit fewer at a time: lower"
+                                + " max_inflight_requests");
+            }
+        } else if (exchange.status() >= FIRST_FAILURE) {
             failed(exchange);
-        } else if (exchange.status() == OVERLOADED) {
-            warn(overloads, "requests are rejected with status 429: " + reason(exchange));
-        } else if (exchange.served().filter(FailureLog::hasTimedOut).isPresent()) {
-            warn(
-                    timeouts,
-                    "completions time out before they are complete; admit fewer at a time: lower max_inflight_requests");
+        } else if (exchange.status() == OVERLOADED && overloads.tryLog()) {
+            LOGGER.log(System.Logger.Level.WARNING, "requests are rejected with status 429: " + reason(exchange));
         }
     }
 
@@ -58,15 +70,5 @@ final class FailureLog {
 
     private static String reason(Exchange exchange) {
         return exchange.error().orElse("no message");
-    }
-
-    private static boolean hasTimedOut(Exchange.Served served) {
-        return served.completions().stream().anyMatch(each -> each.finishReason() == FinishReason.DEADLINE);
-    }
-
-    private static void warn(MessageLimit once, String message) {
-        if (once.tryLog()) {
-            LOGGER.log(System.Logger.Level.WARNING, message);
-        }
     }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Handler;
@@ -215,7 +216,30 @@ class UnexpectedFailureTest {
                     .singleElement()
                     .extracting(LogRecord::getMessage)
                     .asString()
-                    .startsWith("completions time out before they are complete");
+                    .startsWith("1 of 1 requests timed out before they were complete; admit fewer at a time: ");
+        }
+    }
+
+    @Test
+    void requests_that_time_out_before_a_token_have_one_line_together() throws Exception {
+        AtomicReference<AtomicLong> ahead = new AtomicReference<>(new AtomicLong());
+        SimOptions slow = SimOptions.defaults()
+                .withOnStep(step -> Objects.requireNonNull(ahead.get()).addAndGet(10_000_000_000L));
+        try (TestServer server = TestServer.logging(AccessLog.Format.OFF, slow)) {
+            ahead.set(server.aheadNanos);
+            assertThat(server.complete("{\"prompt\":[1],\"max_tokens\":2}").status())
+                    .isEqualTo(200);
+            for (int i = 0; i < 3; i++) {
+                server.complete("{\"prompt\":[1],\"max_tokens\":2}", "X-Request-Timeout: 5\r\n");
+            }
+            ahead.get().addAndGet(TimeUnit.MINUTES.toNanos(1));
+            server.complete("{\"prompt\":[1],\"max_tokens\":2}", "X-Request-Timeout: 5\r\n");
+            server.server.close();
+            assertThat(logged.stream().map(LogRecord::getMessage))
+                    .hasSize(2)
+                    .satisfiesExactly(
+                            first -> assertThat(first).startsWith("1 of 2 requests timed out"),
+                            second -> assertThat(second).startsWith("3 of 3 requests timed out"));
         }
     }
 }

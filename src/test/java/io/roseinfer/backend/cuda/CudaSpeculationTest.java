@@ -24,6 +24,7 @@ import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,10 +86,12 @@ class CudaSpeculationTest {
         return SchedulerOptions.builder().maxBatchSize(ROWS).maxActiveRequests(2 * ROWS);
     }
 
+    /** Serves the requests; all steps seem to take a like time, so drafts do not depend on the load of the machine. */
     private static List<Completion> serve(
             ModelRunner runner, ModelFiles files, SchedulerOptions options, boolean drafts) {
         EngineOptions engine = EngineOptions.defaults().withScheduler(options);
-        try (Engine served = Engine.open(runner, files.tokenizer(), engine, Clock.system())) {
+        Clock ticks = new AtomicLong()::incrementAndGet;
+        try (Engine served = Engine.open(runner, files.tokenizer(), engine, ticks)) {
             List<TokenStream> streams = requests().stream().map(served::submit).toList();
             List<Completion> completions =
                     streams.stream().map(TokenStream::completion).toList();
