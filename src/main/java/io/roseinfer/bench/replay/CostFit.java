@@ -3,26 +3,22 @@ package io.roseinfer.bench.replay;
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
- * positions are fitted by least squares to the deviations from curves through the bins' means, without outliers. The final curve goes
- * through the medians of what remains in each bin. Steps of prompts alone and mixed steps share a fit if there are few of either.
+ * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
+ * curve goes through the medians of what remains in each bin. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
-    /** Steps beyond this many median deviations are outliers. */
-    private static final double FAR = 5;
+    /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
+    private static final double NEAR = 0.3;
 
     private static final int BINS_PER_OCTAVE = 8;
 
@@ -32,15 +28,18 @@ final class CostFit {
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** The features of a step besides its width: rows, attended positions, unsplit positions of the longest decode row. */
+    /** The features of a step besides its width: rows, attended positions, positions of a part of the longest decode row. */
     private static final int FEATURES = 3;
 
-    private static final int ROUNDS = 3;
+    private static final int ROUNDS = 12;
 
-    /** One step: its width, and its nanoseconds and features. */
+    private static final RowParts PARTS = RowParts.CLUSTERS;
+
+    /** One step: its width, its nanoseconds and features, and its weight in the fit. */
     private static final class Row {
         private final int width;
         private final double[] values;
+        private double weight = 1;
 
         Row(int width, double... values) {
             this.width = width;
@@ -109,7 +108,7 @@ final class CostFit {
                             sample.nanos(),
                             rows.applyAsInt(shape),
                             shape.attended(),
-                            shape.unsplit()));
+                            PARTS.of(shape)));
         }
         double[] slopes = slopes(bins);
         List<Double> x = new ArrayList<>();
@@ -122,57 +121,59 @@ final class CostFit {
                     .toArray()));
             weights.add((double) like.size());
         }
-        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2]);
+        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], PARTS);
     }
 
     /** Returns the cost of each feature, from steps of like width. */
     private static double[] slopes(Map<Long, List<Row>> bins) {
         List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
-        Set<Row> kept = new HashSet<>(rows);
         double[] slopes = new double[FEATURES];
         for (int round = 0; round < ROUNDS; round++) {
-            ToDoubleFunction<double[]> center = round == 0 ? Curve::median : CostFit::mean;
-            List<Curve> centers = new ArrayList<>();
-            for (int value = 0; value <= FEATURES; value++) {
-                centers.add(through(bins, kept, value, center));
-            }
+            List<Curve> centers = IntStream.rangeClosed(0, FEATURES)
+                    .mapToObj(value -> through(bins, value))
+                    .toList();
             List<double[]> deviations =
                     rows.stream().map(row -> row.deviation(centers)).toList();
-            boolean[] near = near(deviations, slopes);
             slopes = NonNegativeFit.slopes(IntStream.range(0, rows.size())
-                    .filter(i -> near[i])
-                    .mapToObj(deviations::get)
+                    .mapToObj(i -> times(deviations.get(i), Math.sqrt(rows.get(i).weight)))
                     .toList());
-            boolean[] left = near(deviations, slopes);
-            kept = IntStream.range(0, rows.size())
-                    .filter(i -> left[i])
-                    .mapToObj(rows::get)
-                    .collect(Collectors.toSet());
+            weigh(rows, deviations, slopes);
         }
         return slopes;
     }
 
-    /** Returns the curve through the centers of a value in the bins, without dropped rows where any is kept. */
-    private static Curve through(
-            Map<Long, List<Row>> bins, Set<Row> kept, int value, ToDoubleFunction<double[]> center) {
+    /** Sets the weights with which least squares minimize absolute deviations. */
+    private static void weigh(List<Row> rows, List<double[]> deviations, double[] slopes) {
+        double[] remaining = deviations.stream()
+                .mapToDouble(each -> Math.abs(remaining(each, slopes)))
+                .toArray();
+        double near = Math.max(1, NEAR * Curve.median(remaining));
+        for (int i = 0; i < remaining.length; i++) {
+            rows.get(i).weight = 1 / Math.max(remaining[i], near);
+        }
+    }
+
+    private static double[] times(double[] values, double factor) {
+        return Arrays.stream(values).map(value -> value * factor).toArray();
+    }
+
+    /** Returns the curve through the weighted means of a value in the bins. */
+    private static Curve through(Map<Long, List<Row>> bins, int value) {
         List<Double> x = new ArrayList<>();
         List<Double> y = new ArrayList<>();
-        for (List<Row> all : bins.values()) {
-            List<Row> some = all.stream().filter(kept::contains).toList();
-            List<Row> like = some.isEmpty() ? all : some;
-            x.add(meanWidth(all));
-            y.add(center.applyAsDouble(
-                    like.stream().mapToDouble(row -> row.values[value]).toArray()));
+        for (List<Row> like : bins.values()) {
+            double weight = like.stream().mapToDouble(row -> row.weight).sum();
+            x.add(like.stream().mapToDouble(row -> row.weight * row.width).sum() / weight);
+            y.add(like.stream()
+                            .mapToDouble(row -> row.weight * row.values[value])
+                            .sum()
+                    / weight);
         }
         return new Curve(x, y);
     }
 
     private static double meanWidth(List<Row> rows) {
-        return mean(rows.stream().mapToDouble(row -> row.width).toArray());
-    }
-
-    private static double mean(double... values) {
-        return Arrays.stream(values).average().orElseThrow();
+        return rows.stream().mapToDouble(row -> row.width).average().orElseThrow();
     }
 
     /** Returns a duration, or its deviation, without the costs of features. */
@@ -182,18 +183,5 @@ final class CostFit {
             nanos -= slopes[i] * values[i + 1];
         }
         return nanos;
-    }
-
-    /** Returns which deviations are no outliers, given slopes. */
-    private static boolean[] near(List<double[]> deviations, double[] slopes) {
-        double[] remaining = deviations.stream()
-                .mapToDouble(each -> Math.abs(remaining(each, slopes)))
-                .toArray();
-        double far = FAR * Curve.median(remaining);
-        boolean[] near = new boolean[remaining.length];
-        for (int i = 0; i < near.length; i++) {
-            near[i] = remaining[i] <= far;
-        }
-        return near;
     }
 }

@@ -7,13 +7,13 @@ import io.roseinfer.base.Check;
  * were measured:
  *
  * <pre>
- * decode    decode.curve(tokens)   + perAttended · attended + perLongest · unsplit
+ * decode    decode.curve(tokens)   + perAttended · attended + perLongest · part
  * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · unsplit
+ * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · part
  * </pre>
  *
- * <p>Attention splits a step's work by rows, so one long row delays the others: its length has a cost besides the sum
- * ({@link StepShape#unsplit}).
+ * <p>Attention splits a step's work by rows, so one long row delays the others. Its length, divided by the number of parts that attention
+ * splits a row into, has a cost besides the sum.
  *
  * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
@@ -27,9 +27,10 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
      * @param curve cost by width
      * @param perRow cost per row, at least 0
      * @param perAttended cost per attended position, at least 0
-     * @param perLongest cost per position of the longest decode row that is not split, at least 0
+     * @param perLongest cost per position of a part of the longest decode row, at least 0
+     * @param parts the number of parts
      */
-    record Formula(Curve curve, double perRow, double perAttended, double perLongest) {
+    record Formula(Curve curve, double perRow, double perAttended, double perLongest, RowParts parts) {
         Formula {
             Check.that(perRow >= 0 && perAttended >= 0 && perLongest >= 0, "work that takes less than no time");
         }
@@ -38,17 +39,17 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
             return curve.at(width)
                     + perRow * shape.rows()
                     + perAttended * shape.attended()
-                    + perLongest * shape.unsplit();
+                    + perLongest * parts.of(shape);
         }
 
         private Formula times(double factor) {
-            return new Formula(curve.times(factor), perRow * factor, perAttended * factor, perLongest * factor);
+            return new Formula(curve.times(factor), perRow * factor, perAttended * factor, perLongest * factor, parts);
         }
     }
 
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
-        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, 0);
+        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, 0, RowParts.CLUSTERS);
         return new CostTable(line, line, line, StepRange.ALL);
     }
 

@@ -26,15 +26,16 @@ import tools.jackson.databind.JsonNode;
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
  * decode_per_attended          nanoseconds per attended position
- * decode_per_longest           nanoseconds per position of the longest row; 0 without it
+ * decode_per_longest           nanoseconds per position of a part of the longest row; 0 without it
  * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
  * other_per_row, other_per_attended
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
  * mixed_per_row, mixed_per_attended, mixed_per_longest
+ * row_parts                    the number of these parts, a {@link RowParts} in lower case; sixteenths if absent
  * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps; if known
  *                              max_context and max_attended of {@link StepRange}
- * turn, wake, arriving, first, later
- *                              median nanoseconds outside of steps, as in {@link HostTimes}
+ * turn, wake                   median nanoseconds outside of steps, as in {@link HostTimes}
+ * arriving, first, later       the same, or quantiles to draw from
  * </pre>
  */
 public final class ShippedCosts {
@@ -89,7 +90,8 @@ public final class ShippedCosts {
                         curve(root.path("decode"), "rows"),
                         0,
                         root.path("decode_per_attended").asDouble(),
-                        root.path("decode_per_longest").asDouble()),
+                        root.path("decode_per_longest").asDouble(),
+                        parts(root)),
                 formula(root, "other"),
                 formula(root, root.has("mixed") ? "mixed" : "other"),
                 new StepRange(
@@ -102,9 +104,9 @@ public final class ShippedCosts {
         HostTimes host = new HostTimes(
                 root.path("turn").asLong(),
                 root.path("wake").asLong(),
-                List.of(root.path("arriving").asLong()),
-                List.of(root.path("first").asLong()),
-                List.of(root.path("later").asLong()));
+                delays(root.path("arriving")),
+                delays(root.path("first")),
+                delays(root.path("later")));
         String source = "costs: " + root.path(root.has("gpu") ? "gpu" : "cpu").asString("") + ", "
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
                 + root.path("dtype").asString("") + ", not this machine"
@@ -130,7 +132,12 @@ public final class ShippedCosts {
                 curve(root.path(kind), "tokens"),
                 root.path(kind + "_per_row").asDouble(),
                 root.path(kind + "_per_attended").asDouble(),
-                root.path(kind + "_per_longest").asDouble());
+                root.path(kind + "_per_longest").asDouble(),
+                parts(root));
+    }
+
+    private static RowParts parts(JsonNode root) {
+        return RowParts.valueOf(root.path("row_parts").asString("sixteenths").toUpperCase(Locale.ROOT));
     }
 
     private static Curve curve(JsonNode node, String x) {
@@ -139,5 +146,9 @@ public final class ShippedCosts {
 
     private static List<Double> numbers(JsonNode list) {
         return list.valueStream().map(JsonNode::doubleValue).toList();
+    private static List<Long> delays(JsonNode node) {
+        return node.isArray() ? node.valueStream().map(JsonNode::longValue).toList() : List.of(node.asLong());
+    }
+
     }
 }

@@ -14,9 +14,6 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param draftTokens draft tokens of all rows
  */
 public record StepShape(int rows, int tokens, int prefillTokens, long attended, long longest, int draftTokens) {
-    /** Rows from which attention does not split a row: 132 multiprocessors and 8 KV heads. */
-    private static final double UNSPLIT_ROWS = 16;
-
     /** Creates the shape of a step without drafts. */
     public StepShape(int rows, int tokens, int prefillTokens, long attended, long longest) {
         this(rows, tokens, prefillTokens, attended, longest, 0);
@@ -53,13 +50,5 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
      */
     public long context() {
         return Math.max(longest, attended / Math.max(1, tokens));
-    }
-
-    /**
-     * Returns the positions of the longest decode row that one part of the attention works through. Few rows are split into parts, so
-     * that all of a GPU works; from 16 rows on they are not.
-     */
-    double unsplit() {
-        return longest * Math.min(1, samples() / UNSPLIT_ROWS);
     }
 }

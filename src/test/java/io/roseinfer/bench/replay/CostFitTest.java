@@ -107,7 +107,7 @@ class CostFitTest {
         for (int i = 0; i < 2000; i++) {
             StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
             samples.add(new CostFit.Sample(
-                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * shape.unsplit()));
+                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * RowParts.CLUSTERS.of(shape)));
         }
         CostTable table = CostFit.fit(samples);
         assertThat(table.decode().perAttended()).isCloseTo(4, within(0.2));
@@ -116,15 +116,38 @@ class CostFitTest {
                 .isCloseTo(1900 * (4 + 100), within(10_000.0));
     }
 
+    @Test
+    void steps_with_a_rare_long_row_are_no_outliers() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(
+                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList());
+        for (int i = 0; i < 2000; i++) {
+            StepShape shape = decodeWith(17 + random.nextInt(48), i % 10 == 0 ? 20_000 : 100);
+            double nanos = 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 400 * shape.longest();
+            samples.add(new CostFit.Sample(shape, nanos * Math.exp(0.02 * random.nextGaussian())));
+        }
+        StepShape step = decodeWith(32, 20_000);
+        assertThat(CostFit.fit(samples).nanos(step))
+                .isCloseTo(1e6 + 2e4 * 32 + 4.0 * step.attended() + 400 * 20_000, within(3e5));
+    }
+
     /** Returns a step whose rows have 100 positions each, but one row has more. */
     private static StepShape decodeWith(int rows, int longest) {
         return new StepShape(rows, rows, 0, 100L * (rows - 1) + longest, longest);
     }
 
     @Test
-    void few_rows_share_the_work_of_the_longest() {
-        assertThat(new StepShape(4, 4, 0, 4000, 1000).unsplit()).isEqualTo(250);
-        assertThat(new StepShape(16, 16, 0, 16_000, 1000).unsplit()).isEqualTo(1000);
-        assertThat(new StepShape(64, 64, 0, 64_000, 1000).unsplit()).isEqualTo(1000);
+    void few_rows_are_split_into_the_clusters_of_the_kernel() {
+        assertThat(RowParts.CLUSTERS.of(decode(2, 1000))).isEqualTo(125);
+        assertThat(RowParts.CLUSTERS.of(decode(4, 1000))).isEqualTo(250);
+        assertThat(RowParts.CLUSTERS.of(decode(16, 1000))).isEqualTo(500);
+        assertThat(RowParts.CLUSTERS.of(decode(17, 1000))).isEqualTo(1000);
+    }
+
+    @Test
+    void older_tables_split_a_step_into_sixteen_parts() {
+        assertThat(RowParts.SIXTEENTHS.of(decode(4, 1000))).isEqualTo(250);
+        assertThat(RowParts.SIXTEENTHS.of(decode(16, 1000))).isEqualTo(1000);
+        assertThat(RowParts.SIXTEENTHS.of(decode(64, 1000))).isEqualTo(1000);
     }
 }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,6 +23,8 @@ import tools.jackson.databind.node.ObjectNode;
  * 8,192 tokens, one run with chunked prefill and one without.
  */
 public final class RecordCosts {
+    private static final int QUANTILES = 16;
+
     private RecordCosts() {}
 
     public static void main(String... files) throws IOException {
@@ -59,6 +62,7 @@ public final class RecordCosts {
         if (!table.mixed().equals(table.prefill())) {
             formula(root, "mixed", table.mixed());
         }
+        root.put("row_parts", table.decode().parts().name().toLowerCase(Locale.ROOT));
         ObjectNode range = root.putObject("range")
                 .put("min_decode_rows", table.range().minDecodeRows())
                 .put("max_decode_rows", table.range().maxDecodeRows())
@@ -72,9 +76,9 @@ public final class RecordCosts {
         }
         root.put("turn", host.iterationNanos());
         root.put("wake", host.wakeNanos());
-        root.put("arriving", median(host.arriving()));
-        root.put("first", median(host.first()));
-        root.put("later", median(host.later()));
+        quantiles(root.putArray("arriving"), host.arriving());
+        quantiles(root.putArray("first"), host.first());
+        quantiles(root.putArray("later"), host.later());
         return root;
     }
 
@@ -92,8 +96,10 @@ public final class RecordCosts {
         curve.y().forEach(y -> nanos.add(Math.round(y)));
     }
 
-    private static long median(List<Long> values) {
-        return Math.round(
-                Curve.median(values.stream().mapToDouble(Long::doubleValue).toArray()));
+    private static void quantiles(ArrayNode list, List<Long> values) {
+        List<Long> sorted = values.stream().sorted().toList();
+        for (int i = 0; i < QUANTILES; i++) {
+            list.add(sorted.get((2 * i + 1) * sorted.size() / (2 * QUANTILES)));
+        }
     }
 }

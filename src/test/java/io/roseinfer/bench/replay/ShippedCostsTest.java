@@ -33,7 +33,7 @@ class ShippedCostsTest {
         assertThat(costs.source())
                 .isEqualTo("costs: A GPU, shape in bf16, not this machine, not validated against real runs");
         assertThat(costs.inFlight()).isEqualTo(2);
-        assertThat(costs.times().host().later()).containsExactly(70_000L);
+        assertThat(costs.times().host().later()).hasSize(16).containsOnly(70_000L);
         for (RecordedRun run : runs) {
             for (StepRecord step : run.result().steps()) {
                 StepShape shape = StepShape.of(step);
