@@ -109,7 +109,9 @@ public final class ShippedCosts {
                 delays(root.path("later")));
         String source = "costs: " + root.path(root.has("gpu") ? "gpu" : "cpu").asString("") + ", "
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
-                + root.path("dtype").asString("") + ", not this machine"
+                + root.path("dtype").asString("") + ", recorded "
+                + root.path("date").asString("") + " at "
+                + root.path("commit").asString("").replaceFirst("(?<=^.{8}).*", "") + ", not this machine"
                 + validation(root.path("validation"));
         return new StepCosts(
                 source,
@@ -144,11 +146,11 @@ public final class ShippedCosts {
         return new Curve(numbers(node.path(x)), numbers(node.path("nanos")));
     }
 
-    private static List<Double> numbers(JsonNode list) {
-        return list.valueStream().map(JsonNode::doubleValue).toList();
     private static List<Long> delays(JsonNode node) {
         return node.isArray() ? node.valueStream().map(JsonNode::longValue).toList() : List.of(node.asLong());
     }
 
+    private static List<Double> numbers(JsonNode list) {
+        return list.valueStream().map(JsonNode::doubleValue).toList();
     }
 }

@@ -29,9 +29,12 @@ class ShippedCostsTest {
         List<RecordedRun> runs = List.of(SimulatedRuns.recorded(run(false)), SimulatedRuns.recorded(run(true)));
         ObjectNode made = RecordCosts.costs(runs);
         made.put("gpu", "A GPU").put("model", "random:shape").put("dtype", "bf16");
+        made.put("date", "2026-11-28").put("commit", "0123456789abcdef");
         StepCosts costs = ShippedCosts.of(made);
         assertThat(costs.source())
-                .isEqualTo("costs: A GPU, shape in bf16, not this machine, not validated against real runs");
+                .isEqualTo(
+                        "costs: A GPU, shape in bf16, recorded 2026-11-28 at 01234567, not this machine, not validated against"
+                                + " real runs");
         assertThat(costs.inFlight()).isEqualTo(2);
         assertThat(costs.times().host().later()).hasSize(16).containsOnly(70_000L);
         for (RecordedRun run : runs) {
@@ -86,7 +89,10 @@ class ShippedCostsTest {
         assertThat(ShippedCosts.load("h100-llama-3.2-1b").source())
                 .endsWith(", largest error against real runs 10.2 % (p50, p90 and p99 of TTFT and TPOT in nine runs of"
                         + " another seed)");
-        assertThat(ShippedCosts.load("h200-qwen3-0.6b").source()).contains(", largest error against real runs 2.2 % (");
+        assertThat(ShippedCosts.load("h200-qwen3-0.6b").source())
+                .endsWith(
+                        ", recorded 2026-11-27 at 9a9b89d5, not this machine, largest error against real runs 11.9 % (p50,"
+                                + " p90 and p99 of TTFT and TPOT in three runs of another seed)");
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).source().endsWith(", not validated against real runs"))
                 .containsExactlyInAnyOrder("h100-qwen3-0.6b", "h100-llama-3.1-8b", "h100-gpt2");
