@@ -772,6 +772,13 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void scaled_costs_name_their_factor() {
+        Outcome scaled = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--step-cost-scale=1.5");
+        assertThat(scaled.out())
+                .contains("in three runs of another seed), multiplied by 1.5, so that no validation applies\n");
+    }
+
+    @Test
     void recordings_of_one_model_are_fitted_together() throws IOException {
         Path few =
                 Files.move(recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4")), directory.resolve("few.json"));

@@ -67,7 +67,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         Map<String, String> hashes =
                 new TreeMap<>(Machine.policies(asked.scheduler().policies()));
         hashes.putAll(Machine.policies(flags.fleet().scalePolicy().stream().toList()));
-        this.environment = Machine.simulated(source(costs), terminal).withPolicies(hashes);
+        this.environment = Machine.simulated(flags.simulation().scaled(source(costs)), terminal)
+                .withPolicies(hashes);
     }
 
     private static String source(List<StepCosts> costs) {

@@ -110,6 +110,11 @@ public final class SimulationFlags {
         return new StepTimes(scale == 1 ? times.costs() : times.costs().times(scale), pace(costs, seed), times.host());
     }
 
+    /** Returns the source of costs, and the factor of {@code --step-cost-scale} if it is not 1. */
+    public String scaled(String source) {
+        return scale == 1 ? source : source + ", multiplied by " + scale + ", so that no validation applies";
+    }
+
     private Pace pace(StepCosts costs, long seed) {
         if (noise.isEmpty()) {
             return costs.times().pace();
