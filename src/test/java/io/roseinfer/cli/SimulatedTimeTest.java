@@ -772,6 +772,15 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void page_of_a_run_names_its_costs_once_above_the_figures() throws IOException {
+        serve(SIMULATED, SMALL_LOAD);
+        Path page = directory.resolve("run.html");
+        CliRunner.run("report", directory.resolve("run.json").toString(), "-o", page.toString());
+        String head = Files.readString(page).split("<figure", 2)[0];
+        assertThat(head.split("step costs step:4,token:0.05", -1)).hasSize(2);
+    }
+
+    @Test
     void scaled_costs_name_their_factor() {
         Outcome scaled = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--step-cost-scale=1.5");
         assertThat(scaled.out())

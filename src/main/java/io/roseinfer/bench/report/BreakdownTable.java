@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -153,6 +154,12 @@ public record BreakdownTable(
             }
             return millis;
         }
+    }
+
+    /** Formats milliseconds to the microsecond; a part that is negative by rounding alone is 0.000. */
+    public static String millis(double value) {
+        String text = String.format(Locale.ROOT, "%.3f", value);
+        return text.equals("-0.000") ? "0.000" : text;
     }
 
     /** Returns the sum of the parts of a column. */

@@ -194,11 +194,11 @@ public final class ServeReport {
         out.format("%-16s %10s %10s %10s\n", "", "mean", "around p50", "p98 and up");
         for (String part : table.all().keySet()) {
             out.format(
-                    "%-16s %10.3f %10.3f %10.3f\n",
+                    "%-16s %10s %10s %10s\n",
                     part.replace('_', '-'),
-                    table.all().getOrDefault(part, 0.0),
-                    table.median().getOrDefault(part, 0.0),
-                    table.tail().getOrDefault(part, 0.0));
+                    BreakdownTable.millis(table.all().getOrDefault(part, 0.0)),
+                    BreakdownTable.millis(table.median().getOrDefault(part, 0.0)),
+                    BreakdownTable.millis(table.tail().getOrDefault(part, 0.0)));
         }
         out.format(
                 "%-16s %10.3f %10.3f %10.3f\n",

@@ -117,6 +117,12 @@ class AttributionTest {
     }
 
     @Test
+    void part_that_is_negative_by_rounding_alone_has_no_sign() {
+        assertThat(BreakdownTable.millis(-1e-7)).isEqualTo("0.000");
+        assertThat(BreakdownTable.millis(-0.0005001)).isEqualTo("-0.001");
+    }
+
+    @Test
     void table_of_few_samples_has_one_slice_per_sample() {
         BreakdownTable table = BreakdownTable.of(List.of("queue"), samples(millis(3, 1)));
         assertThat(table.slices()).isEqualTo(Map.of("queue", List.of(1.0, 3.0)));

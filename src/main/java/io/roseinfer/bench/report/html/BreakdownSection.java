@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -140,7 +139,7 @@ final class BreakdownSection {
                     .toList();
             boolean absent = values.stream().allMatch(millis -> millis == 0);
             List<String> row = new ArrayList<>(List.of(word(part)));
-            values.forEach(millis -> row.add(absent ? "–" : String.format(Locale.ROOT, "%.3f", millis)));
+            values.forEach(millis -> row.add(absent ? "–" : BreakdownTable.millis(millis)));
             rows.add(row);
         }
         return new Block.Table(head, rows);

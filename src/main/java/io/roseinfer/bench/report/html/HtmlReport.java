@@ -353,7 +353,13 @@ public final class HtmlReport {
                                 verdict.text("Hint:");
                                 items(verdict, judged.remedies());
                             }
-                            items(verdict, judged.notes());
+                            items(
+                                    verdict,
+                                    judged.notes().stream()
+                                            .filter(note -> !run.simulated()
+                                                    .map(costs -> "simulated time, " + costs)
+                                                    .equals(Optional.of(note)))
+                                            .toList());
                         },
                         () -> verdict.text(
                                 "This benchmark measures in the engine's process and has no client to judge."));
