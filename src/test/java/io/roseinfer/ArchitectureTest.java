@@ -394,6 +394,7 @@ class ArchitectureTest {
     void tests_name_the_class_of_a_family_only_in_its_tests() throws IOException {
         for (String family : families()) {
             assertThat(naming(Path.of("src/test/java"), Pattern.compile(family)))
+                    .as("each family has a test of its class, here %s", family)
                     .isNotEmpty()
                     .allMatch(path -> path.contains("/model/family/") || path.contains("/tokenizer/"));
         }
