@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 #include "../include/numeric.cuh"
@@ -82,15 +83,39 @@ private:
     size_t count_ = 0;
 };
 
-// The driver's cuTensorMapEncodeTiled; the harness links the runtime alone.
-template <class... Args>
-void encode_tensor_map(Args... args) {
+// Returns a function of the driver, which has had it since `version`; the harness links the runtime alone.
+template <class Function>
+Function* driver_function(const char* name, unsigned version) {
     void* entry = nullptr;
     cudaDriverEntryPointQueryResult found;
-    CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found));
-    if (entry == nullptr || reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(args...) != CUDA_SUCCESS) {
+    CHECK_CUDA(cudaGetDriverEntryPointByVersion(name, &entry, version, cudaEnableDefault, &found));
+    if (entry == nullptr) {
+        std::fprintf(stderr, "the driver has no %s\n", name);
+        std::exit(1);
+    }
+    return reinterpret_cast<Function*>(entry);
+}
+
+template <class... Args>
+void encode_tensor_map(Args... args) {
+    if (driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", 12000)(args...) != CUDA_SUCCESS) {
         std::fprintf(stderr, "the driver makes no tensor map\n");
         std::exit(1);
+    }
+}
+
+// Ends the process unless a kernel has arguments of these sizes. Of fewer, the driver would read past the end.
+inline void require_arguments(const std::string& name, cudaKernel_t kernel, const std::vector<size_t>& sizes) {
+    static auto* const info = driver_function<decltype(cuKernelGetParamInfo)>("cuKernelGetParamInfo", 12040);
+    for (size_t i = 0; i <= sizes.size(); i++) {
+        size_t offset, size = 0;
+        if (info(kernel, i, &offset, &size) != CUDA_SUCCESS) size = 0;
+        const size_t given = i < sizes.size() ? sizes[i] : 0;
+        if (size != given) {
+            std::fprintf(stderr, "launch of %s: argument %zu has %zu bytes in the launch, %zu in the kernel (0: none)\n",
+                         name.c_str(), i + 1, given, size);
+            std::exit(1);
+        }
     }
 }
 
@@ -141,6 +166,8 @@ public:
             CHECK_CUDA(
                 cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributePreferredSharedMemoryCarveout, 100));
         }
+        static std::set<std::string> known;  // of launches with these types
+        if (known.insert(name).second) require_arguments(name, kernel, {sizeof(args)...});
         void* pointers[] = {&args...};
         cudaLaunchAttribute attributes[2];
         cudaLaunchConfig_t config = {};
