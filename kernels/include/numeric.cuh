@@ -129,8 +129,7 @@ __device__ __forceinline__ float load_as_float(const void* from, int type, size_
     }
 }
 
-// The MLP's activation function, numbered as in backend.cuda.ForwardPass.
-enum Activation { GELU_TANH = 0, GELU_ERF = 1, RELU = 2, SILU = 3 };
+#include "../contract/activations.h"
 
 // tanh by one exponential: 1 - 2 / (e^2u + 1) saturates at both ends.
 __device__ __forceinline__ float gelu_tanh(float x) {
@@ -140,6 +139,11 @@ __device__ __forceinline__ float gelu_tanh(float x) {
 }
 
 __device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.f + erff(x * 0.7071067812f)); }
+
+// Ends the kernel with an error if no activation of the MLP has this number; a check in the epilogue would take registers.
+__device__ __forceinline__ void require_activation(int kind, bool gated) {
+    if (kind < 0 || kind > SILU || (kind == SILU && !gated)) __trap();
+}
 
 // Activation of an MLP without a gate; no such model has SiLU.
 __device__ __forceinline__ float4 activate(float4 v, int kind) {

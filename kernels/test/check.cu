@@ -576,9 +576,9 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
     Shape partial = gated_shape(1, 160, 2, 2, 80, 333, 1001, 300);
     partial.rotarySize = 20, partial.headNorms = true, partial.window = 24;
     Shape small = gated_shape(1, 84, 7, 1, 12, 100, 500, 300);
-    small.window = 1;
+    small.window = 1, small.activation = rose::GELU_ERF;
     Shape learned = gated_shape(1, 128, 8, 4, 16, 64, 400, 300);
-    learned.rotarySize = 0;
+    learned.rotarySize = 0, learned.activation = rose::RELU;
     Shape huge = gated_shape(1, 72, 3, 3, 256, 65, 300, 300);
     huge.headNorms = true;
     return {{"biased", biased},     {"head norms", normed}, {"head norms of 120", normedWide},  {"one key head", wide}, {"partly rotary", partial},

@@ -30,6 +30,16 @@ __global__ void norm(float* y, const float* x, const T* weight, const T* bias, i
     }
 }
 
+static __device__ float activate(float x, int kind) {
+    switch (kind) {
+        case rose::GELU_TANH: return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+        case rose::GELU_ERF: return 0.5f * x * (1 + erff(x * 0.70710678f));
+        case rose::RELU: return fmaxf(x, 0.f);
+        case rose::SILU: return x / (1 + expf(-x));
+        default: return NAN;
+    }
+}
+
 // y[m][n] = Σ_k x[m][k] · w(k, n) + bias[n], then the activation if kind >= 0, then + residual.
 template <class T>
 __global__ void matmul(float* y, const float* x, const T* w, bool kMajor, const T* bias, const float* residual, int k, int n,
@@ -43,9 +53,7 @@ __global__ void matmul(float* y, const float* x, const T* w, bool kMajor, const 
         sum = fmaf(x[m * k + i], rose::to_float(w[index]), sum);
     }
     if (bias != nullptr) sum += rose::to_float(bias[column]);
-    if (kind == rose::GELU_TANH) sum = 0.5f * sum * (1 + tanhf(0.7978845608f * (sum + 0.044715f * sum * sum * sum)));
-    if (kind == rose::GELU_ERF) sum = 0.5f * sum * (1 + erff(sum * 0.70710678f));
-    if (kind == rose::RELU) sum = fmaxf(sum, 0.f);
+    if (kind >= 0) sum = activate(sum, kind);
     if (residual != nullptr) sum += residual[m * n + column];
     y[m * n + column] = sum;
 }
@@ -55,10 +63,7 @@ static __global__ void gate(float* y, const float* x, int inner, int kind) {
     for (int i = threadIdx.x; i < inner; i += blockDim.x) {
         float g = x[static_cast<size_t>(blockIdx.x) * 2 * inner + i];
         float up = x[static_cast<size_t>(blockIdx.x) * 2 * inner + inner + i];
-        float active = 0;
-        if (kind == rose::SILU) active = g / (1 + expf(-g));
-        if (kind == rose::GELU_TANH) active = 0.5f * g * (1 + tanhf(0.7978845608f * (g + 0.044715f * g * g * g)));
-        y[static_cast<size_t>(blockIdx.x) * inner + i] = active * up;
+        y[static_cast<size_t>(blockIdx.x) * inner + i] = activate(g, kind) * up;
     }
 }
 

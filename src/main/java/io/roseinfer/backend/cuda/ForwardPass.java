@@ -812,8 +812,8 @@ final class ForwardPass {
                 .real(epsilon);
     }
 
-    /** Returns the number of an activation function in {@code numeric.cuh}. */
-    private static int number(Activation activation) {
+    /** Returns the number of an activation function in {@code contract/activations.h}. */
+    static int number(Activation activation) {
         return switch (activation) {
             case GELU_TANH -> 0;
             case GELU_ERF -> 1;

@@ -2,16 +2,19 @@ package io.roseinfer.backend.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.model.Activation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -258,5 +261,18 @@ class LaunchConstantsTest {
                         .isEqualTo(2 * prefill.get("STAGES") * prefill.get("TILE") * rowBytes + 256);
             }
         }
+    }
+
+    @Test
+    void activations_have_the_kernels_numbers() throws IOException {
+        Map<Activation, Integer> numbers = new EnumMap<>(Activation.class);
+        for (MatchResult constant : matches("(\\w+) = (\\d+)[,} ]", source("contract/activations.h"))) {
+            numbers.put(Activation.valueOf(constant.group(1)), number(constant, 2));
+        }
+        assertThat(Stream.of(Activation.values()))
+                .allSatisfy(activation -> assertThat(ForwardPass.number(activation))
+                        .as("%s", activation)
+                        .isEqualTo(numbers.get(activation)));
+        assertThat(numbers.values()).doesNotHaveDuplicates();
     }
 }
