@@ -18,11 +18,9 @@ using namespace rose;
         RUN(T, AddResidual<T, 64>{x, xPanels, xMoments, xStride, panelRows});                                                \
     }                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(128) gemm_activation_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {   \
-        require_activation(kind, false);                                                                                     \
         RUN(T, Activate<T>{hidden, panelRows, kind});                                                                        \
     }                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(128) gemm_gated_##NAME##_generic(OPERANDS(T), T* hidden, int kind) {        \
-        require_activation(kind, true);                                                                                      \
         RUN(T, Gate<T>{hidden, panelRows, kind});                                                                            \
     }                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(128) gemm_head_##NAME##_generic(                                            \

@@ -41,14 +41,12 @@
     }                                                                                                                        \
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
         gemm_activation_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                \
-        require_activation(kind, false);                                                                                     \
         RUN(Tile_##NAME##_b##BATCH, Activate<T>{hidden, panelRows, kind});                                                   \
     }                                                                                                                        \
     QKV_ROPE(T, T, NAME, NAME, BATCH, BLOCKS)                                                                                \
     QKV_ROPE(T, fp8, NAME, fp8_##NAME, BATCH, BLOCKS)                                                                        \
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
         gemm_gated_##NAME##_b##BATCH(OPERANDS(T), T* hidden, int kind) {                                                     \
-        require_activation(kind, true);                                                                                      \
         RUN(Tile_##NAME##_b##BATCH, Gate<T>{hidden, panelRows, kind});                                                       \
     }
 

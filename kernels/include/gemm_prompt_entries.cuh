@@ -56,13 +56,11 @@
         RUN(Prompt_##NAME##_##TILE_NAME, PromptResidual<T>{x, xPanels, xMoments, xStride, panelRows});                       \
     }                                                                                                                        \
     extern "C" __global__ void BOUNDS gemm_activation_##NAME##_##TILE_NAME(OPERANDS(T), T* hidden, int kind) {               \
-        require_activation(kind, false);                                                                                     \
         RUN(Prompt_##NAME##_##TILE_NAME, PromptActivate<T>{hidden, panelRows, kind});                                        \
     }                                                                                                                        \
     PROMPT_QKV_ROPE(T, T, NAME, TILE_NAME, Prompt_##NAME##_##TILE_NAME)                                                      \
     PROMPT_QKV_ROPE(T, fp8, fp8_##NAME, TILE_NAME, Prompt_##NAME##_##TILE_NAME)                                              \
     extern "C" __global__ void BOUNDS gemm_gated_##NAME##_##TILE_NAME(OPERANDS(T), T* hidden, int kind) {                    \
-        require_activation(kind, true);                                                                                      \
         RUN(Prompt_##NAME##_##TILE_NAME, PromptGate<T>{hidden, panelRows, kind});                                            \
     }
 

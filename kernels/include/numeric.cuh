@@ -140,11 +140,6 @@ __device__ __forceinline__ float gelu_tanh(float x) {
 
 __device__ __forceinline__ float gelu_erf(float x) { return 0.5f * x * (1.f + erff(x * 0.7071067812f)); }
 
-// Ends the kernel with an error if no activation of the MLP has this number; a check in the epilogue would take registers.
-__device__ __forceinline__ void require_activation(int kind, bool gated) {
-    if (kind < 0 || kind > SILU || (kind == SILU && !gated)) __trap();
-}
-
 // Activation of an MLP without a gate; no such model has SiLU.
 __device__ __forceinline__ float4 activate(float4 v, int kind) {
     if (kind == GELU_TANH) return make_float4(gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w));
