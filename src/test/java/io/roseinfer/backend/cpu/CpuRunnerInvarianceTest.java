@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request's results depend only on the model and its own tokens, and are bit-identical. */
@@ -54,7 +55,7 @@ class CpuRunnerInvarianceTest {
     @ParameterizedTest
     @EnumSource(KernelChoice.class)
     void kernels_do_not_change_results(KernelChoice kernels) {
-        for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4)) {
+        for (Precision precision : KernelFixtures.PRECISIONS) {
             CpuOptions options = OPTIONS.withPrecision(precision);
             assertThat(run(options.withKernels(kernels), LIMITS, 64))
                     .as("%s", precision)
@@ -86,9 +87,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Precision.class,
-            names = {"FP32", "BF16", "INT8", "INT4"})
+    @FieldSource("io.roseinfer.backend.cpu.KernelFixtures#PRECISIONS")
     void other_rows_do_not_change_results(Precision precision) {
         CpuOptions options = OPTIONS.withPrecision(precision);
         List<Sampled> alone = run(options, LIMITS, 64);
@@ -187,9 +186,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Precision.class,
-            names = {"FP32", "BF16", "INT8", "INT4"})
+    @FieldSource("io.roseinfer.backend.cpu.KernelFixtures#PRECISIONS")
     void sample_in_the_middle_of_a_row_equals_that_of_a_shorter_row(Precision precision) {
         try (StepDriver driver = driver(model, OPTIONS.withPrecision(precision), RowSamples.LIMITS)) {
             RowSamples.assertEachEqualsItsPrefix(driver.runner, 37);
@@ -207,9 +204,7 @@ class CpuRunnerInvarianceTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Precision.class,
-            names = {"FP32", "BF16", "INT8", "INT4"})
+    @FieldSource("io.roseinfer.backend.cpu.KernelFixtures#PRECISIONS")
     void reported_token_has_the_log_probability_of_the_drawn_one(Precision precision) {
         try (StepDriver driver = driver(model, OPTIONS.withPrecision(precision), RowSamples.LIMITS)) {
             ReportedSamples.assertEqualDrawn(driver.runner);

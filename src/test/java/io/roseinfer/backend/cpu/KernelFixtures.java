@@ -1,5 +1,6 @@
 package io.roseinfer.backend.cpu;
 
+import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.kernel.Kernels;
 import io.roseinfer.backend.cpu.kernel.KvPool;
 import io.roseinfer.backend.cpu.kernel.MatmulInput;
@@ -14,11 +15,16 @@ import io.roseinfer.model.StoredTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 
 /** Random operands for kernels, packed as by the runner. */
 final class KernelFixtures {
+    /** The precisions of all weight formats. */
+    static final List<Precision> PRECISIONS =
+            WeightFormat.all().stream().map(WeightFormat::precision).toList();
+
     private KernelFixtures() {}
 
     static float[] normal(Random random, int count) {

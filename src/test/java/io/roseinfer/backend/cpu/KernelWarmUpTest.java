@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 
 @Tag("parity")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -41,7 +41,7 @@ class KernelWarmUpTest {
 
     /** Runs in a new process, which has compiled nothing yet. */
     @ParameterizedTest
-    @EnumSource(names = {"FP32", "BF16", "INT8", "INT4"})
+    @FieldSource("io.roseinfer.backend.cpu.KernelFixtures#PRECISIONS")
     void after_warming_up_the_first_step_of_every_batch_size_allocates_less_than_a_mebibyte(Precision weights)
             throws IOException {
         List<String> bytes = FreshJvm.firstThat(

@@ -90,7 +90,7 @@ class RandomShapesTest {
     void vector_kernels_are_bit_identical_to_scalar_kernels(String type, int seed, @TempDir Path directory)
             throws IOException {
         try (ModelFiles files = open(type, seed, directory)) {
-            for (Precision precision : List.of(Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4)) {
+            for (Precision precision : KernelFixtures.PRECISIONS) {
                 List<Sampled> scalar = run(files, precision, KernelChoice.SCALAR, 64, seed);
                 assertThat(run(files, precision, KernelChoice.VECTOR, 5, seed))
                         .as("%s as %s, in chunks", files.spec().name(), precision)
