@@ -190,9 +190,17 @@ final class Api implements HttpHandler {
             exchange.gone(CLIENT_GONE, gate.hasCut() ? "the server is shutting down" : message(gone));
             response.abort();
         } finally {
-            gate.leave();
+            end(exchange);
+        }
+    }
+
+    /** Logs and counts a call before it leaves, so that a server that drains closes after both. */
+    private void end(Exchange exchange) {
+        try {
             failures.done(exchange);
             done.accept(exchange);
+        } finally {
+            gate.leave();
         }
     }
 

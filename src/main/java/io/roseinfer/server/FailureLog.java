@@ -7,9 +7,9 @@ import io.roseinfer.server.http.MessageLimit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Logs requests that an endpoint answers with a status from 500, unless the access log has a line for each request; also,
- * once a minute, that requests are rejected for overload, or how many timed out. Probes of supervisors, whose 503
- * is an answer, are left out. Thread-safe.
+ * Logs requests that an endpoint answers with a status from 500, unless the access log does. In any case it logs, once a
+ * minute, that requests are rejected for overload, and how many timed out. Probes of supervisors, whose 503 is an
+ * answer, are left out. Thread-safe.
  */
 final class FailureLog {
     /** Messages per minute, so that a failed server does not fill a disk. */
@@ -36,9 +36,6 @@ final class FailureLog {
     }
 
     void done(Exchange exchange) {
-        if (log.isOn()) {
-            return;
-        }
         if (exchange.served().isPresent()) {
             requests.increment();
         }
@@ -48,10 +45,10 @@ final class FailureLog {
                 LOGGER.log(
                         System.Logger.Level.WARNING,
                         timedOut.sumThenReset() + " of " + requests.sumThenReset()
-                                + " requests timed out before they were complete; admit fewer at a time: lower"
+                                + " requests timed out since the last such message; admit fewer at a time: lower"
                                 + " max_inflight_requests");
             }
-        } else if (exchange.status() >= FIRST_FAILURE) {
+        } else if (exchange.status() >= FIRST_FAILURE && !log.isOn()) {
             failed(exchange);
         } else if (exchange.status() == OVERLOADED && overloads.tryLog()) {
             LOGGER.log(System.Logger.Level.WARNING, "requests are rejected with status 429: " + reason(exchange));

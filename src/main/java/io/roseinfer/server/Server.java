@@ -24,8 +24,8 @@ import java.util.concurrent.Executors;
 
 /** An OpenAI-compatible HTTP server for one engine. Closing the server does not close the engine. */
 public final class Server implements AutoCloseable {
-    /** Maximum time to write the errors of streams that the engine's end has terminated. */
-    private static final Duration ERROR_GRACE = Duration.ofSeconds(1);
+    /** Maximum time to write the errors of requests that the engine's end has terminated; a busy machine needs seconds. */
+    private static final Duration ERROR_GRACE = Duration.ofSeconds(5);
 
     private final Engine engine;
     private final RequestGate gate;

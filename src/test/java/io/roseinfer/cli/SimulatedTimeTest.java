@@ -756,7 +756,7 @@ class SimulatedTimeTest {
                 .contains(
                         "Note: simulated time, costs: NVIDIA H200, qwen3-0.6b in bf16, recorded 2026-11-27 at 9a9b89d5, not this machine,"
                                 + " largest error against real runs 11.9 % (p50, p90 and p99 of TTFT and TPOT in three runs of"
-                                + " another seed)\n",
+                                + " another seed, with one engine and without drafts)\n",
                         "Valid: yes");
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
         assertThat(other.code()).isEqualTo(2);
@@ -784,7 +784,8 @@ class SimulatedTimeTest {
     void scaled_costs_name_their_factor() {
         Outcome scaled = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--step-cost-scale=1.5");
         assertThat(scaled.out())
-                .contains("in three runs of another seed), multiplied by 1.5, so that no validation applies\n");
+                .contains(
+                        "in three runs of another seed, with one engine and without drafts), multiplied by 1.5, so that no validation applies\n");
     }
 
     @Test

@@ -88,11 +88,11 @@ class ShippedCostsTest {
     void costs_give_their_largest_error_against_real_runs_or_are_not_validated() {
         assertThat(ShippedCosts.load("h100-llama-3.2-1b").source())
                 .endsWith(", largest error against real runs 10.2 % (p50, p90 and p99 of TTFT and TPOT in nine runs of"
-                        + " another seed)");
+                        + " another seed, with one engine and without drafts)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").source())
                 .endsWith(
                         ", recorded 2026-11-27 at 9a9b89d5, not this machine, largest error against real runs 11.9 % (p50,"
-                                + " p90 and p99 of TTFT and TPOT in three runs of another seed)");
+                                + " p90 and p99 of TTFT and TPOT in three runs of another seed, with one engine and without drafts)");
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).source().endsWith(", not validated against real runs"))
                 .containsExactlyInAnyOrder("h100-qwen3-0.6b", "h100-llama-3.1-8b", "h100-gpt2");
