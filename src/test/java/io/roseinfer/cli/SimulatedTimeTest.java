@@ -781,6 +781,15 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void notes_say_what_the_validation_leaves_out() {
+        List<String> few = List.of("--backend=sim", "--num-prompts=30");
+        assertThat(bench("serve", few, "--replicas=2").out())
+                .contains("without drafts); several engines were not compared with real runs\n");
+        assertThat(bench("serve", few, "--speculate=synthetic:0.5").out())
+                .contains("without drafts); with drafts, TPOT was off by up to 17 %\n");
+    }
+
+    @Test
     void scaled_costs_name_their_factor() {
         Outcome scaled = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--step-cost-scale=1.5");
         assertThat(scaled.out())

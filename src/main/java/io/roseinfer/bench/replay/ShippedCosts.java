@@ -99,6 +99,7 @@ public final class ShippedCosts {
                         range.path("max_decode_rows").asInt(),
                         range.path("min_tokens").asInt(),
                         range.path("max_tokens").asInt(),
+                        maxMixedTokens(root),
                         range.path("max_context").asLong(StepRange.UNKNOWN),
                         range.path("max_attended").asLong(StepRange.UNKNOWN)));
         HostTimes host = new HostTimes(
@@ -140,6 +141,14 @@ public final class ShippedCosts {
 
     private static RowParts parts(JsonNode root) {
         return RowParts.valueOf(root.path("row_parts").asString("sixteenths").toUpperCase(Locale.ROOT));
+    }
+
+    /** Returns the tokens of the largest recorded step of prompts and decode rows: where its curve ends. */
+    private static int maxMixedTokens(JsonNode root) {
+        JsonNode tokens = root.path("mixed").path("tokens");
+        return tokens.isEmpty()
+                ? root.path("range").path("max_tokens").asInt()
+                : tokens.get(tokens.size() - 1).asInt();
     }
 
     private static Curve curve(JsonNode node, String x) {

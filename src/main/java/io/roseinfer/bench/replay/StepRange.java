@@ -10,11 +10,18 @@ import java.util.List;
  * @param maxDecodeRows maximum rows of steps that only decode
  * @param minTokens minimum tokens of other steps
  * @param maxTokens maximum tokens of other steps
+ * @param maxMixedTokens maximum tokens of those with decode rows
  * @param maxContext maximum of {@link StepShape#context} in tokens, {@link #UNKNOWN} if it was not recorded
  * @param maxAttended maximum attended positions of steps that only decode, {@link #UNKNOWN} if they were not recorded
  */
 public record StepRange(
-        int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens, long maxContext, long maxAttended) {
+        int minDecodeRows,
+        int maxDecodeRows,
+        int minTokens,
+        int maxTokens,
+        int maxMixedTokens,
+        long maxContext,
+        long maxAttended) {
     /** A maximum that is unknown, and so contains all steps. */
     public static final long UNKNOWN = Long.MAX_VALUE;
 
@@ -23,7 +30,7 @@ public record StepRange(
 
     /** Creates a range of steps of unknown contexts. */
     public StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
-        this(minDecodeRows, maxDecodeRows, minTokens, maxTokens, UNKNOWN, UNKNOWN);
+        this(minDecodeRows, maxDecodeRows, minTokens, maxTokens, maxTokens, UNKNOWN, UNKNOWN);
     }
 
     static StepRange of(List<StepShape> steps) {
@@ -42,6 +49,11 @@ public record StepRange(
                 rows.getMax(),
                 tokens.getMin(),
                 tokens.getMax(),
+                steps.stream()
+                        .filter(StepShape::isMixed)
+                        .mapToInt(StepShape::tokens)
+                        .max()
+                        .orElse(tokens.getMax()),
                 hasLongest ? context : UNKNOWN,
                 attended > 0 ? attended : UNKNOWN);
     }
@@ -50,7 +62,7 @@ public record StepRange(
     public boolean contains(StepShape step) {
         boolean isWithin = step.isDecode()
                 ? step.tokens() >= minDecodeRows && step.tokens() <= maxDecodeRows && step.attended() <= maxAttended
-                : step.tokens() >= minTokens && step.tokens() <= maxTokens;
+                : step.tokens() >= minTokens && step.tokens() <= (step.isMixed() ? maxMixedTokens : maxTokens);
         return isWithin && step.context() <= maxContext;
     }
 
@@ -59,6 +71,7 @@ public record StepRange(
         return "decode of " + minDecodeRows + " to " + maxDecodeRows + " rows"
                 + (maxAttended == UNKNOWN ? "" : " and up to " + maxAttended + " KV tokens")
                 + ", other steps of " + minTokens + " to " + maxTokens + " tokens"
+                + (maxMixedTokens >= maxTokens ? "" : ", with decode rows up to " + maxMixedTokens)
                 + (maxContext == UNKNOWN ? "" : ", contexts up to " + maxContext + " tokens");
     }
 }

@@ -5,8 +5,9 @@ package io.roseinfer.scheduler.policy;
  * implements this interface is notified; an object that is several policies is notified once. Every request that
  * arrives ends once.
  *
- * <p>Called under the lock of the waiting requests, so by one thread at a time and never during another call of the
- * policy, from any thread. Must be quick and should not allocate. If a method throws, the engine stops before its next
+ * <p>Called under the lock of the waiting requests, so by one thread at a time, from any thread. Never called during
+ * another call of the policy, except that a step policy's {@code admit} and {@code prefill} call {@link #admitted} before
+ * they return. Must be quick and should not allocate. If a method throws, the engine stops before its next
  * step, with an error that names the policy.
  */
 public interface RequestEvents {

@@ -13,7 +13,7 @@ class StepRangeTest {
     @Test
     void range_has_the_longest_context_and_the_most_kv_tokens() {
         StepRange range = StepRange.of(List.of(DECODE, PROMPT));
-        assertThat(range).isEqualTo(new StepRange(4, 4, 600, 600, 400, 1000));
+        assertThat(range).isEqualTo(new StepRange(4, 4, 600, 600, 600, 400, 1000));
         assertThat(range.contains(DECODE)).isTrue();
         assertThat(range.contains(PROMPT)).isTrue();
         assertThat(range.contains(new StepShape(4, 4, 0, 1001, 400)))
@@ -29,6 +29,16 @@ class StepRangeTest {
                 .isEqualTo(
                         "decode of 4 to 4 rows and up to 1000 KV tokens, other steps of 600 to 600 tokens, contexts up"
                                 + " to 400 tokens");
+    }
+
+    @Test
+    void mixed_steps_have_a_maximum_of_their_own() {
+        StepShape mixed = new StepShape(5, 104, 100, 6000, 400);
+        StepRange range = StepRange.of(List.of(DECODE, PROMPT, mixed));
+        assertThat(range.contains(mixed)).isTrue();
+        assertThat(range.contains(new StepShape(5, 105, 101, 6000, 400))).isFalse();
+        assertThat(range.contains(PROMPT)).isTrue();
+        assertThat(range.words()).contains("other steps of 104 to 600 tokens, with decode rows up to 104, contexts");
     }
 
     @Test
