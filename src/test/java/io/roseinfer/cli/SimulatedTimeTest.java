@@ -806,7 +806,7 @@ class SimulatedTimeTest {
                 List.of("--backend=sim", "--model=random:gpt2", "--step-noise=0", "--step-costs=" + few + "," + many);
         JsonNode run = serve(both, with(SMALL_LOAD, "--max-batch-size=32"));
         assertThat(run.get("validity").get("notes").toString())
-                .contains("step costs of " + few + ", " + many)
+                .contains("step costs of " + few + ", " + many + ", recorded with random:gpt2")
                 .doesNotContain("outside the recorded range");
     }
 

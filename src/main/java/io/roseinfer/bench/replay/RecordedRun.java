@@ -39,8 +39,10 @@ import tools.jackson.databind.JsonNode;
  * @param result its result; the run starts at 0
  * @param kvBlocks blocks of its engine's KV pool, or 0 if unknown
  * @param verdict its validity
+ * @param model the model that it ran, as for {@code --model}; empty if unknown
  */
-public record RecordedRun(String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict) {
+public record RecordedRun(
+        String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict, String model) {
     private static final int MAX_SAMPLES = 1 << 16;
 
     /** Every byte-level BPE model has at least this many tokens. */
@@ -86,7 +88,8 @@ public record RecordedRun(String name, List<String> command, LoadResult result, 
                     result.roseinfer().command(),
                     result.run(),
                     kvBlocks,
-                    result.roseinfer().validity()));
+                    result.roseinfer().validity(),
+                    settings.get("model") instanceof String model ? model : ""));
         }
         return List.copyOf(runs);
     }

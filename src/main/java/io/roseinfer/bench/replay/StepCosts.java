@@ -47,7 +47,8 @@ public record StepCosts(
             }
         }
         return new StepCosts(
-                "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", ")),
+                "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", "))
+                        + (first.model().isEmpty() ? "" : ", recorded with " + first.model()),
                 times,
                 Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
                 first.inFlight(),

@@ -484,7 +484,8 @@ final class ResultGoldens {
                 List.of("bench", "serve", "--num-prompts=12"),
                 simulated(60, 5),
                 0,
-                new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()));
+                new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()),
+                "");
         LoadResult again = simulated(60, 6);
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
