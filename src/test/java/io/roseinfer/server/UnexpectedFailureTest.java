@@ -237,7 +237,7 @@ class UnexpectedFailureTest {
             while (server.server.callsInFlight() > 0) {
                 Thread.onSpinWait();
             }
-            ahead.get().addAndGet(TimeUnit.MINUTES.toNanos(1));
+            server.aheadNanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
             server.complete("{\"prompt\":[1],\"max_tokens\":2}", "X-Request-Timeout: 5\r\n");
             server.server.close();
             assertThat(logged.stream().map(LogRecord::getMessage))
