@@ -153,7 +153,7 @@ class StepCostsChoiceTest {
     void file_may_have_commas_in_its_name() throws IOException {
         Path file = directory.resolve("a,b.json");
         Files.copy(Path.of("src/test/resources/results/serve-simulated.json"), file);
-        assertThat(costs(file.toString()).source()).endsWith("a,b.json");
+        assertThat(costs(file.toString()).source()).endsWith("a,b.json, recorded with a 'model' <b>");
     }
 
     @Test
