@@ -17,12 +17,13 @@ public interface Pace {
      */
     long endNanos(long startNanos, double costNanos, long step);
 
-    /** Returns a pace that multiplies each step by a random log-normal factor with median 1. */
+    /** Returns a pace that multiplies each step by a random log-normal factor of mean 1: the logarithm is normal with mean -sigma²/2. */
     static Pace logNormal(double sigma, long seed) {
         return (startNanos, costNanos, step) -> {
             double uniform = SplitMix64.uniform(seed, 2 * step);
             double angle = 2 * Math.PI * SplitMix64.uniform(seed, 2 * step + 1);
-            double factor = StrictMath.exp(sigma * Math.sqrt(-2 * StrictMath.log1p(-uniform)) * StrictMath.cos(angle));
+            double normal = Math.sqrt(-2 * StrictMath.log1p(-uniform)) * StrictMath.cos(angle);
+            double factor = StrictMath.exp(sigma * (normal - sigma / 2));
             return EVEN.endNanos(startNanos, costNanos * factor, step);
         };
     }
