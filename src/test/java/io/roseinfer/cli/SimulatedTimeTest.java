@@ -767,7 +767,8 @@ class SimulatedTimeTest {
                 bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m", "--step-costs=h200-qwen3-0.6b");
         assertThat(named.code()).isEqualTo(2);
         assertThat(named.err())
-                .contains("h200-qwen3-0.6b, which was recorded with random:qwen3-0.6b, but --model is")
+                .contains("--step-costs h200-qwen3-0.6b was recorded with random:qwen3-0.6b, but --model is"
+                        + " random:smollm2-135m; give costs of that model, or --model random:qwen3-0.6b")
                 .hasLineCount(1);
     }
 
@@ -780,21 +781,44 @@ class SimulatedTimeTest {
         assertThat(head.split("step costs step:4,token:0.05", -1)).hasSize(2);
     }
 
-    @Test
-    void notes_say_what_the_validation_leaves_out() {
-        List<String> few = List.of("--backend=sim", "--num-prompts=30");
-        assertThat(bench("serve", few, "--replicas=2").out())
-                .contains("without drafts); several engines were not compared with real runs\n");
-        assertThat(bench("serve", few, "--speculate=synthetic:0.5").out())
-                .contains("without drafts); drafts were compared with real runs of one model only\n");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--replicas=2               | , not validated with several engines",
+                "--speculate=synthetic:0.5  | , not validated with drafts",
+                "--step-noise=0.1           | , not validated with random step times",
+                "--step-cost-scale=1.5      | , multiplied by 1.5, not validated against real runs"
+            })
+    void settings_that_no_validation_covers_take_the_place_of_its_error(String flag, String words) {
+        assertThat(bench("serve", List.of("--backend=sim", "--num-prompts=30"), flag)
+                        .out())
+                .contains("not this machine" + words + "\n")
+                .doesNotContain("largest error");
     }
 
     @Test
-    void scaled_costs_name_their_factor() {
-        Outcome scaled = bench("serve", List.of("--backend=sim"), "--num-prompts=30", "--step-cost-scale=1.5");
-        assertThat(scaled.out())
-                .contains(
-                        "in three runs of another seed, with one engine and without drafts), multiplied by 1.5, so that no validation applies\n");
+    void recording_applies_to_its_own_model_only() throws IOException {
+        String file = recorded(SIMULATED, SMALL_LOAD).toString();
+        List<String> replayed = List.of("--backend=sim", "--step-costs=" + file);
+        JsonNode run = serve(replayed, SMALL_LOAD);
+        assertThat(run.get("settings").get("model").stringValue()).isEqualTo("random:gpt2");
+        assertThat(run.get("validity").get("notes").toString())
+                .contains("recorded with random:gpt2, not validated against real runs");
+        Outcome other = bench("serve", replayed, "--model=random:qwen3-0.6b");
+        assertThat(other.code()).isEqualTo(2);
+        assertThat(other.err())
+                .contains(file + " was recorded with random:gpt2, but --model is random:qwen3-0.6b")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void costs_of_an_engine_are_of_the_fleets_model() {
+        Outcome other = bench("fleet", List.of("--engines=2"), "--engine-costs=1:h200-gpt2");
+        assertThat(other.code()).isEqualTo(2);
+        assertThat(other.err())
+                .contains("--engine-costs h200-gpt2 was recorded with random:gpt2, but --model is random:qwen3-0.6b")
+                .hasLineCount(1);
     }
 
     @Test

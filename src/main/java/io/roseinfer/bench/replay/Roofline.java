@@ -4,7 +4,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.BlockSpec.Attention;
 import io.roseinfer.model.ModelSpec;
 import java.util.Locale;
-import java.util.Optional;
 
 /**
  * Step costs computed from a model's shape and a device's peak rates, without a measurement. Each operation takes the longer of moving its
@@ -117,7 +116,7 @@ public record Roofline(ModelSpec model, DeviceRates device, int weightBytes) imp
      * @throws BadInput if the model does not fit on the device
      */
     public StepCosts costs() {
-        String text = "step costs roofline of " + device.name() + " for " + model.name() + ", not measured";
-        return new StepCosts(text, new StepTimes(this, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, kvBlocks());
+        return StepCosts.of(
+                "roofline of " + device.name() + " for " + model.name() + ", not measured", this, kvBlocks());
     }
 }

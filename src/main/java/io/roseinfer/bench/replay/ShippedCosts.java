@@ -66,16 +66,16 @@ public final class ShippedCosts {
 
     /** Returns the first costs for a value of {@code --model}, or empty if there are none. */
     public static Optional<String> nameFor(String model) {
-        return names().stream().filter(name -> isOf(name, model)).findFirst();
+        return names().stream().filter(name -> isSameModel(model(name), model)).findFirst();
     }
 
-    /** Returns whether the costs with a name apply to a value of {@code --model}. */
-    public static boolean isOf(String name, String model) {
-        return shape(model).equals(shape(model(name)));
+    /** Returns whether two values of {@code --model} name one model: they are equal without folder, organization and case. */
+    public static boolean isSameModel(String one, String other) {
+        return baseName(one).equals(baseName(other));
     }
 
-    private static String shape(String model) {
-        return model.replaceFirst(".*[:/]", "").toLowerCase(Locale.ROOT);
+    private static String baseName(String model) {
+        return model.replaceFirst("/+$", "").replaceFirst(".*[:/]", "").toLowerCase(Locale.ROOT);
     }
 
     /** Loads the costs with a name. */
@@ -112,10 +112,11 @@ public final class ShippedCosts {
                 + root.path("model").asString("").replaceFirst("^random:", "") + " in "
                 + root.path("dtype").asString("") + ", recorded "
                 + root.path("date").asString("") + " at "
-                + root.path("commit").asString("").replaceFirst("(?<=^.{8}).*", "") + ", not this machine"
-                + validation(root.path("validation"));
+                + root.path("commit").asString("").replaceFirst("(?<=^.{8}).*", "") + ", not this machine";
         return new StepCosts(
                 source,
+                validation(root.path("validation")),
+                root.path("model").asString(""),
                 new StepTimes(costs, Pace.EVEN, host),
                 Optional.empty(),
                 root.path("in_flight").asInt(1),
@@ -124,8 +125,8 @@ public final class ShippedCosts {
 
     private static String validation(JsonNode comparison) {
         return comparison.isMissingNode()
-                ? ", not validated against real runs"
-                : ", largest error against real runs "
+                ? StepCosts.NOT_VALIDATED
+                : "largest error against real runs "
                         + comparison.path("largest_error_percent").asDouble() + " % ("
                         + comparison.path("of").asString("") + ")";
     }

@@ -14,21 +14,33 @@ import java.util.stream.Collectors;
  * Step costs for simulated time.
  *
  * @param source description of their source, for results
+ * @param validation how predictions by them compare with real runs, for results; empty if they are not measured
+ * @param model the model that was recorded, as for {@code --model}; empty if they apply to any model
  * @param times durations with normal or recorded pace
  * @param resampled pace with resampled deviations, by seed; empty without recorded runs
  * @param inFlight steps in flight at a time
  * @param kvBlocks blocks of the recorded pool, or 0 if unknown
  */
 public record StepCosts(
-        String source, StepTimes times, Optional<LongFunction<Pace>> resampled, int inFlight, int kvBlocks) {
+        String source,
+        String validation,
+        String model,
+        StepTimes times,
+        Optional<LongFunction<Pace>> resampled,
+        int inFlight,
+        int kvBlocks) {
+    /** The validation of measured costs without one. */
+    static final String NOT_VALIDATED = "not validated against real runs";
+
     /**
-     * Creates costs without a recorded run.
+     * Creates costs that are not measured.
      *
      * @param text description for results, without "step costs"
+     * @param kvBlocks blocks of an engine's pool, or 0 if unknown
      */
-    public static StepCosts of(String text, CostModel costs) {
-        return new StepCosts(
-                "step costs " + text, new StepTimes(costs, Pace.EVEN, HostTimes.NONE), Optional.empty(), 1, 0);
+    public static StepCosts of(String text, CostModel costs, int kvBlocks) {
+        StepTimes times = new StepTimes(costs, Pace.EVEN, HostTimes.NONE);
+        return new StepCosts("step costs " + text, "", "", times, Optional.empty(), 1, kvBlocks);
     }
 
     /**
@@ -49,10 +61,37 @@ public record StepCosts(
         return new StepCosts(
                 "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", "))
                         + (first.model().isEmpty() ? "" : ", recorded with " + first.model()),
+                NOT_VALIDATED,
+                first.model(),
                 times,
                 Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
                 first.inFlight(),
                 first.kvBlocks());
+    }
+
+    /** Returns these costs multiplied by a factor, which no validation covers. */
+    public StepCosts scaled(double factor) {
+        return new StepCosts(
+                source + ", multiplied by " + factor,
+                validation.isEmpty() ? "" : NOT_VALIDATED,
+                model,
+                new StepTimes(times.costs().times(factor), times.pace(), times.host()),
+                resampled,
+                inFlight,
+                kvBlocks);
+    }
+
+    /**
+     * Returns the source, and how predictions by these costs compare with real runs.
+     *
+     * @param uncovered settings of a simulation that no validation covers, in words
+     */
+    public String description(List<String> uncovered) {
+        if (validation.isEmpty()) {
+            return source;
+        }
+        boolean isCovered = uncovered.isEmpty() || validation.equals(NOT_VALIDATED);
+        return source + ", " + (isCovered ? validation : "not validated with " + String.join(" or ", uncovered));
     }
 
     /** Returns the name of a run, and why it is invalid if it is. */
@@ -103,7 +142,7 @@ public record StepCosts(
                 .filter(time -> time.share() >= RunValidity.MIN_NOTED_SHARE)
                 .map(time -> String.format(
                         Locale.ROOT,
-                        "%.1f %% of the simulated time is in steps outside the recorded range (%s); their costs are extrapolated",
+                        "%.1f %% of the simulated time is in steps outside the recorded range (%s); their costs are extrapolated and not validated",
                         100 * time.share(),
                         times.costs().range().words()));
     }

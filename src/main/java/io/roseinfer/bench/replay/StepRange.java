@@ -71,7 +71,7 @@ public record StepRange(
         return "decode of " + minDecodeRows + " to " + maxDecodeRows + " rows"
                 + (maxAttended == UNKNOWN ? "" : " and up to " + maxAttended + " KV tokens")
                 + ", other steps of " + minTokens + " to " + maxTokens + " tokens"
-                + (maxMixedTokens >= maxTokens ? "" : ", with decode rows up to " + maxMixedTokens)
+                + (maxMixedTokens >= maxTokens ? "" : " (" + maxMixedTokens + " with decode rows)")
                 + (maxContext == UNKNOWN ? "" : ", contexts up to " + maxContext + " tokens");
     }
 }

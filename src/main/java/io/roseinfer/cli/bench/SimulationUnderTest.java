@@ -17,6 +17,7 @@ import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.flags.SimulationFlags;
+import io.roseinfer.cli.flags.StepCostsChoice;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineLimits;
@@ -32,7 +33,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -67,26 +67,28 @@ final class SimulationUnderTest implements SystemUnderTest {
         Map<String, String> hashes =
                 new TreeMap<>(Machine.policies(asked.scheduler().policies()));
         hashes.putAll(Machine.policies(flags.fleet().scalePolicy().stream().toList()));
-        this.environment = Machine.simulated(flags.simulation().scaled(source(costs, asked.scheduler())), terminal)
-                .withPolicies(hashes);
+        this.environment = Machine.simulated(source(), terminal).withPolicies(hashes);
     }
 
-    /** Returns the source of the costs, and how reliable they are for what their validation leaves out. */
-    private static String source(List<StepCosts> costs, SchedulerOptions scheduler) {
-        StringBuilder text = new StringBuilder(costs.getFirst().source());
-        for (int i = 1; i < costs.size(); i++) {
-            if (!costs.get(i).source().equals(costs.getFirst().source())) {
-                text.append("; engine ")
-                        .append(i)
-                        .append(": ")
-                        .append(costs.get(i).source());
-            }
-        }
+    /** Returns the source of the costs, and how predictions by them compare with real runs. */
+    private String source() {
+        List<String> uncovered = new ArrayList<>();
         if (costs.size() > 1) {
-            text.append("; several engines were not compared with real runs");
+            uncovered.add("several engines");
         }
-        if (scheduler.drafter().maxTokens() > 0) {
-            text.append("; drafts were compared with real runs of one model only");
+        if (asked.scheduler().drafter().maxTokens() > 0) {
+            uncovered.add("drafts");
+        }
+        if (flags.simulation().hasRandomNoise()) {
+            uncovered.add("random step times");
+        }
+        String first = costs.getFirst().description(uncovered);
+        StringBuilder text = new StringBuilder(first);
+        for (int i = 1; i < costs.size(); i++) {
+            String own = costs.get(i).description(uncovered);
+            if (!own.equals(first)) {
+                text.append("; engine ").append(i).append(": ").append(own);
+            }
         }
         return text.toString();
     }
@@ -99,20 +101,25 @@ final class SimulationUnderTest implements SystemUnderTest {
     static SimulationUnderTest load(ServeCommandLine line, Optional<RecordedRun> recorded, Terminal terminal) {
         BenchServeFlags flags = line.flags();
         SimulationFlags simulation = flags.simulation();
-        flags.model().simulate(line.command(), simulation.defaultModel());
-        Function<ModelSpec, StepCosts> costs =
-                simulation.costs(recorded, flags.model().model());
+        Optional<StepCostsChoice> chosen = simulation.costs(recorded);
+        flags.model().simulate(line.command(), SimulationFlags.defaultModel(chosen));
+        String model = flags.model().model();
+        StepCostsChoice costs = chosen.orElseGet(() -> SimulationFlags.builtInCosts(model));
         int engines = flags.model().simulatedReplicas();
-        Map<Integer, Function<ModelSpec, StepCosts>> ofEngines = flags.fleet().costs(engines);
+        Map<Integer, StepCostsChoice> ofEngines = flags.fleet().costs(engines);
+        Stream.concat(Stream.of(costs), ofEngines.values().stream()).forEach(each -> each.requireModel(model));
         var unusedCount = flags.fleet().prefillEngines(engines);
         var unusedPlan = flags.fleet().plan(engines);
         flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
         EngineOptions asked = flags.engineOptions(terminal);
         requireRates(asked.scheduler().drafter());
-        try (LoadedModel loaded = flags.model().load(spec -> withPool(asked, costs.apply(spec)), terminal)) {
-            StepCosts shared = costs.apply(loaded.spec());
+        try (LoadedModel loaded =
+                flags.model().load(spec -> withPool(asked, costs.costs().apply(spec)), terminal)) {
+            StepCosts shared = simulation.scaled(costs.costs().apply(loaded.spec()));
             List<StepCosts> own = IntStream.range(0, engines)
-                    .mapToObj(i -> ofEngines.containsKey(i) ? ofEngines.get(i).apply(loaded.spec()) : shared)
+                    .mapToObj(i -> ofEngines.containsKey(i)
+                            ? simulation.scaled(ofEngines.get(i).costs().apply(loaded.spec()))
+                            : shared)
                     .toList();
             own.forEach(each -> {
                 var unused = simulation.times(each, flags.seed());

@@ -6,7 +6,6 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.replay.FleetPlan;
 import io.roseinfer.bench.replay.KvTransfer;
-import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.routing.ScalePolicy;
 import io.roseinfer.engine.routing.ViewAge;
@@ -21,7 +20,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
@@ -264,12 +262,12 @@ public final class FleetFlags {
     }
 
     /**
-     * Returns the step costs of engines that have their own, for a model.
+     * Returns the step costs of engines that have their own.
      *
      * @throws BadInput if there is no such engine, or its costs are invalid
      */
-    public Map<Integer, Function<ModelSpec, StepCosts>> costs(int engines) {
-        Map<Integer, Function<ModelSpec, StepCosts>> costs = new TreeMap<>();
+    public Map<Integer, StepCostsChoice> costs(int engines) {
+        Map<Integer, StepCostsChoice> costs = new TreeMap<>();
         for (String text : engineCosts) {
             String[] parts = text.split(":", 2);
             int engine = engine(parts[0]);

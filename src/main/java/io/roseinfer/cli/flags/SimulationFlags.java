@@ -7,11 +7,9 @@ import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.ShippedCosts;
 import io.roseinfer.bench.replay.StepCosts;
 import io.roseinfer.bench.replay.StepTimes;
-import io.roseinfer.model.ModelSpec;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.LongFunction;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
@@ -58,46 +56,56 @@ public final class SimulationFlags {
             paramLabel = "<recorded|resampled|SIGMA>",
             description = {
                 "On --backend sim: recorded repeats the machine's speed over time in the recorded runs, resampled adds recorded"
-                        + " deviations at random, SIGMA is the deviation of a random log-normal factor",
+                        + " deviations at random, SIGMA is the deviation of a random log-normal factor of mean 1",
                 "(default: recorded with a file, else 0)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> noise = Optional.empty();
 
-    /** Returns the default model: the model of the recorded costs that {@code --step-costs} names, or else of the default ones. */
-    public String defaultModel() {
-        return ShippedCosts.model(stepCosts
-                .filter(ShippedCosts.names()::contains)
-                .orElse(ShippedCosts.names().getFirst()));
+    /**
+     * Returns the step costs that were chosen, or empty if the built-in ones of the model apply.
+     *
+     * @param recorded the run whose costs apply unless the flag names result files
+     * @throws BadInput if the flag is invalid
+     */
+    public Optional<StepCostsChoice> costs(Optional<RecordedRun> recorded) {
+        if (recorded.isPresent() && stepCosts.filter(StepCostsChoice::isFiles).isEmpty()) {
+            return recorded.map(run -> StepCostsChoice.of(run.name(), StepCosts.of(List.of(run))));
+        }
+        return stepCosts.map(text -> StepCostsChoice.of("--step-costs", text));
+    }
+
+    /** Returns the default model of a simulation: the recorded model of the costs, or else the model of the first built-in costs. */
+    public static String defaultModel(Optional<StepCostsChoice> costs) {
+        return costs.map(StepCostsChoice::model)
+                .filter(model -> !model.isEmpty())
+                .orElseGet(() -> ShippedCosts.model(ShippedCosts.names().getFirst()));
     }
 
     /**
-     * Returns the step costs, as a function of the simulated model's shape.
+     * Returns the built-in step costs of a model.
      *
-     * @param recorded the run whose costs apply unless the flag names result files
-     * @param model the model whose steps are simulated
-     * @throws BadInput if there are no costs for that model
+     * @throws BadInput if there are none
      */
-    public Function<ModelSpec, StepCosts> costs(Optional<RecordedRun> recorded, String model) {
-        if (recorded.isPresent() && stepCosts.filter(StepCostsChoice::isFiles).isEmpty()) {
-            StepCosts own = StepCosts.of(List.of(recorded.get()));
-            return spec -> own;
-        }
-        if (stepCosts.filter(text -> !ShippedCosts.names().contains(text)).isPresent()) {
-            return StepCostsChoice.of("--step-costs", stepCosts.get());
-        }
-        Optional<String> matching = ShippedCosts.nameFor(model);
-        String name = stepCosts
-                .or(() -> matching)
+    public static StepCostsChoice builtInCosts(String model) {
+        String name = ShippedCosts.nameFor(model)
                 .orElseThrow(() -> new BadInput("--model is " + Quoted.value(model)
                         + ", but --backend sim has no recorded step costs of it; give --step-costs FILE, written for that"
                         + " model by bench serve --backend engine --json, roofline:DEVICE, or numbers, as in --step-costs"
                         + " step:2,token:0.1. Recorded costs: " + String.join(", ", ShippedCosts.names())));
-        if (!ShippedCosts.isOf(name, model)) {
-            throw new BadInput("--step-costs is " + name + ", which was recorded with " + ShippedCosts.model(name)
-                    + ", but --model is " + Quoted.value(model) + "; leave --model out, or give other costs");
-        }
         return StepCostsChoice.of("--step-costs", name);
+    }
+
+    /** Returns costs with the factor of {@code --step-cost-scale}. */
+    public StepCosts scaled(StepCosts costs) {
+        return scale == 1 ? costs : costs.scaled(scale);
+    }
+
+    /** Returns whether step times vary at random by {@code --step-noise SIGMA}. */
+    public boolean hasRandomNoise() {
+        return noise.filter(word -> !RECORDED.contains(word) && !RESAMPLED.contains(word))
+                .filter(sigma -> sigma(sigma) > 0)
+                .isPresent();
     }
 
     /**
@@ -106,13 +114,8 @@ public final class SimulationFlags {
      * @param seed seed of the random deviations
      */
     public StepTimes times(StepCosts costs, long seed) {
-        StepTimes times = costs.times();
-        return new StepTimes(scale == 1 ? times.costs() : times.costs().times(scale), pace(costs, seed), times.host());
-    }
-
-    /** Returns the source of costs, and the factor of {@code --step-cost-scale} if it is not 1. */
-    public String scaled(String source) {
-        return scale == 1 ? source : source + ", multiplied by " + scale + ", so that no validation applies";
+        return new StepTimes(
+                costs.times().costs(), pace(costs, seed), costs.times().host());
     }
 
     private Pace pace(StepCosts costs, long seed) {
@@ -126,8 +129,12 @@ public final class SimulationFlags {
                             "--step-noise " + word + " needs recorded runs; give them with --step-costs, or a number"));
             return RECORDED.contains(word) ? costs.times().pace() : resampled.apply(seed);
         }
-        double sigma = number("--step-noise", word, "recorded, resampled or a number, as in 0.02");
+        double sigma = sigma(word);
         return sigma == 0 ? Pace.EVEN : Pace.logNormal(sigma, seed);
+    }
+
+    private static double sigma(String text) {
+        return number("--step-noise", text, "recorded, resampled or a number, as in 0.02");
     }
 
     static double number(String flag, String text, String allowed) {

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * The step costs that a flag names:
+ * The step costs of a simulation. A flag names them:
  *
  * <pre>
  * NAME                             built-in costs
@@ -28,8 +28,12 @@ import java.util.function.Function;
  * roofline:DEVICE[:int8]           the roofline of the model on a known device, with weights in bf16 or int8
  * CLASS[:ARG], FILE.java[:ARG]     a {@link CostModel}
  * </pre>
+ *
+ * @param name their name in messages
+ * @param model the model that was recorded, as for {@code --model}; empty if they apply to any model
+ * @param costs the costs of a model's shape
  */
-final class StepCostsChoice {
+public record StepCostsChoice(String name, String model, Function<ModelSpec, StepCosts> costs) {
     /** The allowed values in words. */
     static final String ALLOWED = "a result file (or several, separated by commas), step:MS,token:MS,attended:MS,"
             + " roofline:DEVICE, a CostModel as FILE.java or CLASS, or one of ";
@@ -41,7 +45,23 @@ final class StepCostsChoice {
     /** Maximum milliseconds of a linear cost; longer steps could end beyond the clock's range. */
     private static final double MAX_MILLIS = 1e6;
 
-    private StepCostsChoice() {}
+    /** Returns costs that do not depend on the model's shape. */
+    static StepCostsChoice of(String name, StepCosts costs) {
+        return new StepCostsChoice(name, costs.model(), model -> costs);
+    }
+
+    /**
+     * Rejects costs of another model.
+     *
+     * @param simulated the model whose steps are simulated, as for {@code --model}
+     */
+    public void requireModel(String simulated) {
+        if (model.isEmpty() || ShippedCosts.isSameModel(model, simulated)) {
+            return;
+        }
+        throw new BadInput(name + " was recorded with " + Quoted.value(model) + ", but --model is "
+                + Quoted.value(simulated) + "; give costs of that model, or --model " + Quoted.value(model));
+    }
 
     /** Returns whether a value names result files. */
     static boolean isFiles(String text) {
@@ -83,33 +103,27 @@ final class StepCostsChoice {
     }
 
     /**
-     * Returns the step costs of a value, as a function of the simulated model's shape. Files are read and classes created at once.
+     * Returns the step costs that a value names. Files are read and classes created at once.
      *
      * @param flag the flag, for messages
      * @throws BadInput if the value is invalid
      */
-    static Function<ModelSpec, StepCosts> of(String flag, String text) {
+    static StepCostsChoice of(String flag, String text) {
+        String name = flag + " " + text;
         if (isFiles(text)) {
-            StepCosts recorded = StepCosts.of(files(flag, text));
-            return model -> recorded;
+            return of(name, StepCosts.of(files(flag, text)));
         }
         if (isLinear(text)) {
-            StepCosts linear = StepCosts.of(text, linear(flag, text));
-            return model -> linear;
+            return of(name, StepCosts.of(text, linear(flag, text), 0));
         }
         if (text.startsWith(ROOFLINE)) {
-            return roofline(flag, text.substring(ROOFLINE.length()));
+            return new StepCostsChoice(name, "", roofline(flag, text.substring(ROOFLINE.length())));
         }
         if (isClass(text)) {
-            StepCosts custom = StepCosts.of(
-                    text,
-                    new NamedCosts(
-                            flag + " " + text,
-                            PolicyChoice.of(flag, CostModel.class).make(text)));
-            return model -> custom;
+            CostModel custom = PolicyChoice.of(flag, CostModel.class).make(text);
+            return of(name, StepCosts.of(text, new NamedCosts(name, custom), 0));
         }
-        StepCosts shipped = ShippedCosts.load(text);
-        return model -> shipped;
+        return of(name, ShippedCosts.load(text));
     }
 
     private static Function<ModelSpec, StepCosts> roofline(String flag, String text) {

@@ -38,7 +38,7 @@ class StepRangeTest {
         assertThat(range.contains(mixed)).isTrue();
         assertThat(range.contains(new StepShape(5, 105, 101, 6000, 400))).isFalse();
         assertThat(range.contains(PROMPT)).isTrue();
-        assertThat(range.words()).contains("other steps of 104 to 600 tokens, with decode rows up to 104, contexts");
+        assertThat(range.words()).contains("other steps of 104 to 600 tokens (104 with decode rows), contexts");
     }
 
     @Test

@@ -50,7 +50,7 @@ class StepCostsChoiceTest {
     }
 
     private static StepCosts costs(String text) {
-        return StepCostsChoice.of("--step-costs", text).apply(MODEL);
+        return StepCostsChoice.of("--step-costs", text).costs().apply(MODEL);
     }
 
     private static double nanos(String text) {

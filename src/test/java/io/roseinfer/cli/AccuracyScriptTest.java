@@ -1,0 +1,89 @@
+package io.roseinfer.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs {@code tools/examples/accuracy} on recordings of this machine. */
+class AccuracyScriptTest {
+    @TempDir
+    Path folder;
+
+    private String record(String name, int seed) {
+        Path file = folder.resolve(name + ".json");
+        Outcome run = CliRunner.run(
+                "bench",
+                "serve",
+                "--backend=engine",
+                "--device=cpu",
+                "--model=builtin:tiny",
+                "--num-prompts=12",
+                "--request-rate=100",
+                "--random-input-len=16",
+                "--random-output-len=8",
+                "--metric-percentiles=50,90,99",
+                "--max-dispatch-lag-ms=1000",
+                "--seed=" + seed,
+                "--json=" + file);
+        assertThat(run.code()).as(run.err()).isZero();
+        return file.toString();
+    }
+
+    private Outcome accuracy(String... arguments) throws IOException, InterruptedException {
+        Path launcher = folder.resolve("roseinfer");
+        String command =
+                CommandJvm.command().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        Files.writeString(launcher, "#!/bin/sh\nexec " + command + " \"$@\"\n");
+        assertThat(launcher.toFile().setExecutable(true)).isTrue();
+        Path errors = folder.resolve("errors");
+        List<String> words = new ArrayList<>(List.of("python3", "tools/examples/accuracy"));
+        words.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(words).redirectError(errors.toFile());
+        builder.environment().put("ROSEINFER", launcher.toString());
+        Process process = builder.start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Outcome(process.waitFor(), out, Files.readString(errors));
+    }
+
+    @Test
+    void prediction_is_compared_with_two_recordings_and_its_notes_are_kept() throws Exception {
+        Outcome table = accuracy(record("fit", 1), record("run", 2), record("again", 2));
+        assertThat(table.code()).as(table.err()).isZero();
+        assertThat(table.out())
+                .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+, [+-][0-9.]+ \\| ?){6}\n")
+                .containsPattern("Largest difference: [+-][0-9.]+ % \\(run, p[0-9]+ t[a-z]+\\) predicted, ")
+                .contains("recorded with builtin:tiny, not validated against real runs");
+    }
+
+    @Test
+    void files_that_cannot_be_compared_are_refused_in_one_line() throws Exception {
+        String fit = record("fit", 1);
+        String run = record("run", 2);
+        List<Outcome> refused = List.of(
+                accuracy(fit, fit, run),
+                accuracy(fit, run, fit),
+                accuracy(fit, run, "missing.json"),
+                accuracy("h200-gpt2", run, run));
+        assertThat(refused).extracting(Outcome::code).containsOnly(1);
+        assertThat(refused.stream().flatMap(outcome -> outcome.err().lines()).toList())
+                .zipSatisfy(
+                        Stream.of(
+                                        "is one of the files that",
+                                        "are of different commands",
+                                        "missing.json is not a result file",
+                                        "h200-gpt2 was recorded with random:gpt2")
+                                .toList(),
+                        (line, words) ->
+                                assertThat(line).startsWith("accuracy: ").contains(words));
+    }
+}
