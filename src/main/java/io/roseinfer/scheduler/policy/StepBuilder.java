@@ -53,6 +53,8 @@ public interface StepBuilder {
     /**
      * Continues unfinished prompts and admits others, up to {@code budgetTokens} tokens; at most once per step. Without
      * chunked prefill, a prompt longer than the budget is admitted whole if it is the first of the step.
+     *
+     * @param budgetTokens maximum tokens; none are added if it is not positive, as in {@code prefill(limit - step.tokens())}
      */
     void prefill(int budgetTokens);
 
@@ -75,6 +77,8 @@ public interface StepBuilder {
     /**
      * Admits waiting requests by the {@link AdmissionPolicy}, with up to {@code budgetTokens} tokens of their prompts;
      * not after {@link #prefill(int)} or this method has admitted some.
+     *
+     * @param budgetTokens maximum tokens; none are added if it is not positive
      */
     void admit(int budgetTokens);
 
