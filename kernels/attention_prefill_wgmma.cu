@@ -69,18 +69,6 @@ __device__ __forceinline__ void widen_pages(const fp8* pool, const int* rowStart
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-// Exchanges registers among four lanes: lane q has v[0 … 3], and gets v[q] of lanes 0 … 3.
-__device__ __forceinline__ void transpose_quad(uint32_t (&v)[4]) {
-    const bool odd = threadIdx.x & 1;
-    const bool upper = threadIdx.x & 2;
-    const uint32_t r0 = __shfl_xor_sync(~0u, odd ? v[0] : v[1], 1);
-    const uint32_t r1 = __shfl_xor_sync(~0u, odd ? v[2] : v[3], 1);
-    const uint32_t a0 = odd ? r0 : v[0], a1 = odd ? v[1] : r0, a2 = odd ? r1 : v[2], a3 = odd ? v[3] : r1;
-    const uint32_t s0 = __shfl_xor_sync(~0u, upper ? a0 : a2, 2);
-    const uint32_t s1 = __shfl_xor_sync(~0u, upper ? a1 : a3, 2);
-    v[0] = upper ? s0 : a0, v[1] = upper ? s1 : a1, v[2] = upper ? a2 : s0, v[3] = upper ? a3 : s1;
-}
-
 template <class T, int HEAD, int KEYS, int STAGES, int WARPGROUPS, int BLOCKS>
 struct Prefill {
     static constexpr bool PAIRED = WARPGROUPS == 2;
@@ -109,15 +97,6 @@ struct Prefill {
         uint64_t queriesFull, queriesEmpty;
         uint64_t keysFull[STAGES], keysEmpty[STAGES], valuesFull[STAGES], valuesEmpty[STAGES];
         Work work;  // arrives with the queries
-    };
-
-    // Position in a ring. The parity of a stage's barriers flips each time around.
-    struct Stage {
-        int index = 0, parity = 0;
-
-        __device__ __forceinline__ void advance() {
-            if (++index == STAGES) index = 0, parity ^= 1;
-        }
     };
 
     const PagedAttention<T>& p;
@@ -185,7 +164,7 @@ struct Prefill {
         const bool copies = lane < COPIES;
         const uint32_t offset = panel * PANEL + page * (PAGE * 128);
         const int share = p.heads / p.kvHeads >> packShift;  // units of a KV head
-        Stage stage;
+        RingPosition<STAGES> stage;
         int parity = 0;
         for (int round = 0;; round++) {
             const Work work = work_of(round, lane);
@@ -317,7 +296,7 @@ struct Prefill {
         auto release = [&](uint64_t* empty) {
             if (lane == 0) barrier_arrive(empty);
         };
-        Stage k, v;
+        RingPosition<STAGES> k, v;
         int queriesParity = 0;
         wait_for_predecessors();
         for (;;) {
@@ -430,7 +409,7 @@ struct Prefill {
     }
 
     // Zeroes the values after the context in its last page, which may be NaN. Other warpgroups may write the same.
-    __device__ __forceinline__ void clear_values(const Work& work, int tile, int group, const Stage& v) const {
+    __device__ __forceinline__ void clear_values(const Work& work, int tile, int group, const RingPosition<STAGES>& v) const {
         if (work.context() % PAGE == 0) return;
         const int page = (work.context() - tile * KEYS) / PAGE;
         const int token = threadIdx.x % 128 / 8;

@@ -47,22 +47,6 @@ constexpr int CONSUMER_REGISTERS = 232;
 constexpr int ASSISTANTS = 96;
 constexpr int LOAD_AHEAD = 4;  // steps before the end of a tile at which the epilogue's first loads start
 
-// A position in the ring of stages.
-template <int STAGES>
-struct RingPosition {
-    int stage = 0;
-    int parity = 0;
-
-    __device__ __forceinline__ void advance() {
-        if (++stage == STAGES) stage = 0, parity ^= 1;
-    }
-    // By up to STAGES steps.
-    __device__ __forceinline__ void advance(int steps) {
-        stage += steps;
-        if (stage >= STAGES) stage -= STAGES, parity ^= 1;
-    }
-};
-
 // The base of prompt tiles: ring, producer, assistants, and the end of a tile. FINISHED: columns of a tile that a block ends.
 template <class T, int N, int STAGES, int SPLIT, int PAIR, class Epilogue>
 struct PromptTile {
@@ -168,15 +152,15 @@ struct PromptTile {
                 at.advance(k);
             }
             for (; k < count; k++) {
-                barrier_wait(&shared.empty[at.stage], at.parity ^ 1);
-                load_b(k, at.stage);
-                load_a(k, at.stage);
+                barrier_wait(&shared.empty[at.index], at.parity ^ 1);
+                load_b(k, at.index);
+                load_a(k, at.index);
                 at.advance();
             }
         }
         // Stays until the other block has released every stage: it arrives here.
         for (int i = 0; i < STAGES && PAIR == 2; i++) {
-            barrier_wait(&shared.empty[at.stage], at.parity ^ 1);
+            barrier_wait(&shared.empty[at.index], at.parity ^ 1);
             at.advance();
         }
     }
@@ -384,8 +368,8 @@ struct Cooperative {
             epilogue.rows(finish.rows, m, bounds);
             int previous = 0;
             auto step = [&](int k) {
-                const int offset = at.stage * (Base::STAGE_BYTES / 16);
-                barrier_wait(&shared.full[at.stage], at.parity);
+                const int offset = at.index * (Base::STAGE_BYTES / 16);
+                barrier_wait(&shared.full[at.index], at.parity);
                 wgmma_fence();
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
@@ -394,7 +378,7 @@ struct Cooperative {
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (k > 0) release(previous);
-                previous = at.stage;
+                previous = at.index;
                 at.advance();
             };
             const int ahead = max(count - LOAD_AHEAD, 0);

@@ -31,18 +31,6 @@ __device__ __forceinline__ float2 load_table2(const float* from) {
     return v;
 }
 
-// Lane q of four neighbors has p[0..3]; afterwards it has p[q] of lanes 0 to 3.
-__device__ __forceinline__ void transpose_quad(uint32_t (&p)[4]) {
-    const bool odd = threadIdx.x & 1;
-    const bool upper = threadIdx.x & 2;
-    uint32_t r0 = __shfl_xor_sync(~0u, odd ? p[0] : p[1], 1);
-    uint32_t r1 = __shfl_xor_sync(~0u, odd ? p[2] : p[3], 1);
-    const uint32_t a0 = odd ? r0 : p[0], a1 = odd ? p[1] : r0, a2 = odd ? r1 : p[2], a3 = odd ? p[3] : r1;
-    r0 = __shfl_xor_sync(~0u, upper ? a0 : a2, 2);
-    r1 = __shfl_xor_sync(~0u, upper ? a1 : a3, 2);
-    p[0] = upper ? r0 : a0, p[1] = upper ? r1 : a1, p[2] = upper ? a2 : r0, p[3] = upper ? a3 : r1;
-}
-
 // Returns eight consecutive columns of row m + 8h in T: n + 32g + 8q and on.
 template <class T>
 __device__ __forceinline__ uint4 pack8(const float (&v)[32], int g, int h) {

@@ -265,4 +265,32 @@ __device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+// Exchanges registers among four lanes: lane q has v[0 … 3], and gets v[q] of lanes 0 … 3.
+__device__ __forceinline__ void transpose_quad(uint32_t (&v)[4]) {
+    const bool odd = threadIdx.x & 1;
+    const bool upper = threadIdx.x & 2;
+    const uint32_t r0 = __shfl_xor_sync(~0u, odd ? v[0] : v[1], 1);
+    const uint32_t r1 = __shfl_xor_sync(~0u, odd ? v[2] : v[3], 1);
+    const uint32_t a0 = odd ? r0 : v[0], a1 = odd ? v[1] : r0, a2 = odd ? r1 : v[2], a3 = odd ? v[3] : r1;
+    const uint32_t s0 = __shfl_xor_sync(~0u, upper ? a0 : a2, 2);
+    const uint32_t s1 = __shfl_xor_sync(~0u, upper ? a1 : a3, 2);
+    v[0] = upper ? s0 : a0, v[1] = upper ? s1 : a1, v[2] = upper ? a2 : s0, v[3] = upper ? a3 : s1;
+}
+
+// A position in a ring of shared-memory stages. The parity of a stage's barriers flips each time around.
+template <int STAGES>
+struct RingPosition {
+    int index = 0;
+    int parity = 0;
+
+    __device__ __forceinline__ void advance() {
+        if (++index == STAGES) index = 0, parity ^= 1;
+    }
+    // By up to STAGES steps.
+    __device__ __forceinline__ void advance(int steps) {
+        index += steps;
+        if (index >= STAGES) index -= STAGES, parity ^= 1;
+    }
+};
+
 }  // namespace rose
