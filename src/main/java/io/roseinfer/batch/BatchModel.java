@@ -6,6 +6,7 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.ChatPrompts;
 import io.roseinfer.server.api.ChatReader;
 import io.roseinfer.server.api.CompletionCall;
@@ -46,8 +47,8 @@ public final class BatchModel {
      */
     public BatchModel(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, long seed, Instant created) {
         ChatPrompts prompts = new ChatPrompts(model, tokenizer, InstantSource.fixed(created));
-        this.completions = new CompletionReader(model, spec, tokenizer, Optional.empty());
-        this.chats = new ChatReader(model, spec, tokenizer, Optional.empty(), spec.contextLength(), prompts);
+        this.completions = new CompletionReader(model, spec, tokenizer, CallLimits.NONE);
+        this.chats = new ChatReader(model, spec, tokenizer, CallLimits.NONE, prompts);
         this.seed = seed;
         this.createdSeconds = created.getEpochSecond();
     }

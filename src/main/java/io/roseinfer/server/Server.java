@@ -7,6 +7,7 @@ import io.roseinfer.server.Api.Route;
 import io.roseinfer.server.Api.Routes;
 import io.roseinfer.server.Api.State;
 import io.roseinfer.server.Api.Work;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.ChatPrompts;
 import io.roseinfer.server.api.ChatReader;
 import io.roseinfer.server.api.CompletionReader;
@@ -118,15 +119,9 @@ public final class Server implements AutoCloseable {
                 new StateEndpoints(options, engine.spec(), gate, time.instant().getEpochSecond());
         ChatPrompts chat = new ChatPrompts(options.model(), engine.tokenizer(), time);
         TokenEndpoints tokens = new TokenEndpoints(options, engine.spec(), engine.tokenizer(), chat, workers);
-        CompletionReader reader =
-                new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), options.requestTimeout());
-        ChatReader chatReader = new ChatReader(
-                options.model(),
-                engine.spec(),
-                engine.tokenizer(),
-                options.requestTimeout(),
-                engine.maxRequestTokens(),
-                chat);
+        CallLimits limits = options.callLimits().withTokens(engine.maxRequestTokens());
+        CompletionReader reader = new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), limits);
+        ChatReader chatReader = new ChatReader(options.model(), engine.spec(), engine.tokenizer(), limits, chat);
         LogprobBudget logprobs = new LogprobBudget(options.logprobBytes());
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         Map<String, Route> exact = Map.ofEntries(

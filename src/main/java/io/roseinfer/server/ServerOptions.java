@@ -1,9 +1,9 @@
 package io.roseinfer.server;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.HttpLimits;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param model the served model
  * @param version the version that {@code /version} returns
  * @param apiKey the key that clients must send; without one every client is served
- * @param requestTimeout maximum duration of a request, including queueing; a client may request less
+ * @param callLimits limits per call
  * @param http limits per client
  * @param logprobBytes maximum heap for the log-probabilities of all calls in flight; beyond it the response is 503, or
  *     400 if the call alone exceeds it
@@ -26,7 +26,7 @@ public record ServerOptions(
         ServedModel model,
         String version,
         Optional<ApiKey> apiKey,
-        Optional<Duration> requestTimeout,
+        CallLimits callLimits,
         HttpLimits http,
         long logprobBytes) {
 
@@ -40,7 +40,7 @@ public record ServerOptions(
         Objects.requireNonNull(model, "model");
         Objects.requireNonNull(version, "version");
         Objects.requireNonNull(apiKey, "apiKey");
-        Objects.requireNonNull(requestTimeout, "requestTimeout");
+        Objects.requireNonNull(callLimits, "callLimits");
         Objects.requireNonNull(http, "http");
         if (port < 0 || port > MAX_PORT) {
             throw new BadInput("the port is " + port + "; it must be 0 to " + MAX_PORT);
@@ -50,7 +50,7 @@ public record ServerOptions(
         }
     }
 
-    /** Returns options for loopback and a free port, without a key or a timeout. A quarter of the heap is for log-probabilities. */
+    /** Returns options for loopback and a free port, without a key or limits of calls. A quarter of the heap is for log-probabilities. */
     public static ServerOptions of(String modelName, String version) {
         return new ServerOptions(
                 "127.0.0.1",
@@ -58,7 +58,7 @@ public record ServerOptions(
                 ServedModel.named(modelName),
                 version,
                 Optional.empty(),
-                Optional.empty(),
+                CallLimits.NONE,
                 HttpLimits.defaults(),
                 Runtime.getRuntime().maxMemory() / LOGPROB_SHARE);
     }
@@ -69,26 +69,26 @@ public record ServerOptions(
     }
 
     public ServerOptions withModel(ServedModel value) {
-        return new ServerOptions(host, port, value, version, apiKey, requestTimeout, http, logprobBytes);
+        return new ServerOptions(host, port, value, version, apiKey, callLimits, http, logprobBytes);
     }
 
     public ServerOptions withAddress(String newHost, int newPort) {
-        return new ServerOptions(newHost, newPort, model, version, apiKey, requestTimeout, http, logprobBytes);
+        return new ServerOptions(newHost, newPort, model, version, apiKey, callLimits, http, logprobBytes);
     }
 
     public ServerOptions withApiKey(ApiKey value) {
-        return new ServerOptions(host, port, model, version, Optional.of(value), requestTimeout, http, logprobBytes);
+        return new ServerOptions(host, port, model, version, Optional.of(value), callLimits, http, logprobBytes);
     }
 
-    public ServerOptions withRequestTimeout(Duration value) {
-        return new ServerOptions(host, port, model, version, apiKey, Optional.of(value), http, logprobBytes);
+    public ServerOptions withCallLimits(CallLimits value) {
+        return new ServerOptions(host, port, model, version, apiKey, value, http, logprobBytes);
     }
 
     public ServerOptions withHttp(HttpLimits value) {
-        return new ServerOptions(host, port, model, version, apiKey, requestTimeout, value, logprobBytes);
+        return new ServerOptions(host, port, model, version, apiKey, callLimits, value, logprobBytes);
     }
 
     public ServerOptions withLogprobBytes(long value) {
-        return new ServerOptions(host, port, model, version, apiKey, requestTimeout, http, value);
+        return new ServerOptions(host, port, model, version, apiKey, callLimits, http, value);
     }
 }

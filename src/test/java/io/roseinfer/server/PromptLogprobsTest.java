@@ -8,6 +8,7 @@ import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.server.api.ApiError;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
 import io.roseinfer.server.api.CompletionReader;
@@ -246,7 +247,7 @@ class PromptLogprobsTest {
     @ValueSource(strings = {"\"echo\": true, \"logprobs\": 20", "\"prompt_logprobs\": 20"})
     void response_holds_no_node_per_log_probability(String asked) {
         CompletionReader reader = new CompletionReader(
-                ServedModel.named(TestServer.MODEL), TestServer.SPEC, Optional.of(TestServer.WORDS), Optional.empty());
+                ServedModel.named(TestServer.MODEL), TestServer.SPEC, Optional.of(TestServer.WORDS), CallLimits.NONE);
         CompletionCall call = reader.read(
                 Fields.parse(("{\"prompt\": \"" + "a ".repeat(100) + "\", \"max_tokens\": 1, " + asked + "}")
                         .getBytes(StandardCharsets.UTF_8)));

@@ -10,6 +10,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.ApiKey;
 import io.roseinfer.server.ServerOptions;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.http.HttpLimits;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -120,10 +121,8 @@ public final class ServeFlags {
     public ServerOptions options(String model, String version, Terminal terminal) {
         ServerOptions options = ServerOptions.of(servedModelName.orElse(model), version)
                 .withAddress(host, port)
+                .withCallLimits(CallLimits.NONE.withDuration(requestTimeout.map(Duration::ofSeconds)))
                 .withHttp(HttpLimits.defaults().withConnections(maxConnections));
-        if (requestTimeout.isPresent()) {
-            options = options.withRequestTimeout(Duration.ofSeconds(requestTimeout.get()));
-        }
         return key(terminal).map(options::withApiKey).orElse(options);
     }
 

@@ -5,7 +5,6 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.server.api.CompletionCall.Output;
 import io.roseinfer.tokenizer.Tokenizer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -28,25 +27,15 @@ public final class ChatReader extends CompletionReader {
     private static final List<String> EFFORTS = List.of("none", "minimal", "low", "medium", "high", "xhigh");
 
     private final ServedModel model;
-    private final int longest;
+    private final int maxRequestTokens;
     private final ChatPrompts prompts;
 
-    /**
-     * Creates a reader for one model.
-     *
-     * @param maxTime the server's maximum duration of a request
-     * @param longest maximum tokens of prompt and completion together
-     */
+    /** Creates a reader for one model. */
     public ChatReader(
-            ServedModel model,
-            ModelSpec spec,
-            Optional<Tokenizer> tokenizer,
-            Optional<Duration> maxTime,
-            int longest,
-            ChatPrompts prompts) {
-        super(model, spec, tokenizer, maxTime);
+            ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, CallLimits limits, ChatPrompts prompts) {
+        super(model, spec, tokenizer, limits);
         this.model = model;
-        this.longest = longest;
+        this.maxRequestTokens = Math.min(limits.tokens(), spec.contextLength());
         this.prompts = prompts;
     }
 
@@ -91,7 +80,7 @@ public final class ChatReader extends CompletionReader {
     /** Returns the client's limit, or else as many tokens as there is room for. */
     @Override
     int maxTokens(Fields fields, int promptTokens) {
-        int room = Math.max(1, longest - promptTokens);
+        int room = Math.max(1, maxRequestTokens - promptTokens);
         boolean hasNewer = fields.find(MAX_COMPLETION_TOKENS).isPresent();
         int older = hasNewer
                 ? fields.integer(MAX_TOKENS, 0, 0, Integer.MAX_VALUE)

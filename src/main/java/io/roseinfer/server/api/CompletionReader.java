@@ -16,6 +16,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -110,22 +111,17 @@ public sealed class CompletionReader permits ChatReader {
     private final ServedModel model;
     private final ModelSpec spec;
     private final Optional<Tokenizer> tokenizer;
-    private final Optional<Duration> maxTime;
+    private final CallLimits limits;
     private final StopConditionReader ends;
     private final ConstraintReader constraints;
     private final GrammarReader grammars;
 
-    /**
-     * Creates a reader for one model.
-     *
-     * @param maxTime the server's maximum duration of a request
-     */
-    public CompletionReader(
-            ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, Optional<Duration> maxTime) {
+    /** Creates a reader for one model. */
+    public CompletionReader(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, CallLimits limits) {
         this.model = model;
         this.spec = spec;
         this.tokenizer = tokenizer;
-        this.maxTime = maxTime;
+        this.limits = limits;
         this.ends = new StopConditionReader(spec, tokenizer);
         this.constraints = new ConstraintReader(ends, tokenizer);
         this.grammars = new GrammarReader(tokenizer.isPresent());
@@ -345,10 +341,7 @@ public sealed class CompletionReader permits ChatReader {
     /** Returns the server's timeout, or the client's if that is shorter. */
     private Optional<Duration> timeout(Optional<String> askedSeconds) {
         Optional<Duration> asked = askedSeconds.map(CompletionReader::seconds);
-        if (asked.isPresent() && maxTime.isPresent()) {
-            return asked.get().compareTo(maxTime.get()) < 0 ? asked : maxTime;
-        }
-        return asked.or(() -> maxTime);
+        return Stream.concat(asked.stream(), limits.duration().stream()).min(Comparator.naturalOrder());
     }
 
     private static Duration seconds(String text) {

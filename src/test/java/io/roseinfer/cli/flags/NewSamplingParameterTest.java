@@ -8,6 +8,7 @@ import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.sampling.SamplingDefaults;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.SamplingParams.Parameter;
+import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.CompletionReader;
 import io.roseinfer.server.api.Fields;
 import io.roseinfer.server.api.ServedModel;
@@ -70,7 +71,7 @@ class NewSamplingParameterTest {
         String body = "{\"prompt\":[1],\"" + parameter.field() + "\":" + shown(parameter) + "}";
         try (ModelFiles files = ModelFiles.openBuiltin("tiny")) {
             CompletionReader reader =
-                    new CompletionReader(ServedModel.named("tiny"), files.spec(), Optional.empty(), Optional.empty());
+                    new CompletionReader(ServedModel.named("tiny"), files.spec(), Optional.empty(), CallLimits.NONE);
             Fields fields = Fields.parse(body.getBytes(StandardCharsets.UTF_8));
             assertThat(reader.read(fields).request().sampling()).isEqualTo(expected(parameter));
         }

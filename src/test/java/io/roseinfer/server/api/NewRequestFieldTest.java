@@ -38,9 +38,9 @@ class NewRequestFieldTest {
                         ServedModel model = ServedModel.named("chat").withChat(files.chat());
                         ChatPrompts prompts = new ChatPrompts(model, files.tokenizer(), InstantSource.system());
                         CompletionReader completions =
-                                new CompletionReader(model, files.spec(), files.tokenizer(), Optional.empty());
+                                new CompletionReader(model, files.spec(), files.tokenizer(), CallLimits.NONE);
                         CompletionReader chats =
-                                new ChatReader(model, files.spec(), files.tokenizer(), Optional.empty(), 64, prompts);
+                                new ChatReader(model, files.spec(), files.tokenizer(), CallLimits.NONE, prompts);
                         String chat = "{\\"messages\\":[{\\"role\\":\\"user\\",\\"content\\":\\"Hi\\"}]," + field + "}";
                         return read(completions, "{\\"prompt\\":[1]," + field + "}") + ", " + read(chats, chat);
                     }
