@@ -37,8 +37,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int rows,
 #define ATTEND(T, KV, NAME)                                                                                                     \
     extern "C" __global__ void __launch_bounds__(128) attention_generic_##NAME(                                                 \
         const T* queries, const KV* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,              \
-        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headSize, int blockSize, int rows, int window) {  \
-        attend<T, KV>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, headSize, \
+        const int* blocks, T* out, int panelRows, int heads, int kvHeads, int headPad, int blockSize, int rows, int window) {   \
+        attend<T, KV>({queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, headPad,  \
                        blockSize},                                                                                              \
                       rows, window);                                                                                            \
     }

@@ -10,8 +10,8 @@ using namespace rose;
 
 #define GEMMS(T, NAME)                                                                                                       \
     extern "C" __global__ void __launch_bounds__(128) gemm_qkv_##NAME##_generic(                                             \
-        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
-        RUN(T, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});                              \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headPad, int blockSize, float queryScale) {  \
+        RUN(T, StoreQkv<T>{queries, pool, slots, queryWidth, headPad, blockSize, queryScale});                               \
     }                                                                                                                        \
     extern "C" __global__ void __launch_bounds__(128)                                                                        \
         gemm_residual_##NAME##_generic(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                   \
@@ -31,8 +31,8 @@ using namespace rose;
 #define QKV_ROPE(T, KV, NAME)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(128) gemm_qkv_rope_##NAME##_generic(                                         \
         OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,            \
-        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                         \
-        RUN(T, StoreQkvRope<T, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headSize, blockSize, \
+        int queryWidth, int kvWidth, int headPad, int blockSize, float queryScale) {                                          \
+        RUN(T, StoreQkvRope<T, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headPad, blockSize,  \
                                    queryScale});                                                                              \
     }
 

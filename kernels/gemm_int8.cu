@@ -30,9 +30,9 @@ using namespace rose;
 #define QKV_ROPE(KV, NAME, BATCH, BLOCKS)                                                                               \
     extern "C" __global__ void BOUNDS(Tile_b##BATCH, BLOCKS) gemm_qkv_rope_##NAME##_b##BATCH(                           \
         OPERANDS, bf16* queries, bf16* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,   \
-        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                   \
+        int queryWidth, int kvWidth, int headPad, int blockSize, float queryScale) {                                    \
         RUN(Tile_b##BATCH, StoreQkvRope<bf16, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, \
-                                                  headSize, blockSize, queryScale});                                    \
+                                                  headPad, blockSize, queryScale});                                     \
     }
 
 #define GEMMS(BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                               \

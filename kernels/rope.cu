@@ -19,7 +19,7 @@ __device__ __forceinline__ void norm_rope(const T* raw, const float* normWeights
     release_dependents();
     const int token = blockIdx.x;
     const int head = blockIdx.y * WARPS + threadIdx.x / 32;
-    const int headPad = store.headSize;
+    const int headPad = store.headPad;
     const int column = head * headPad;
     const bool present = column < store.width + store.kvWidth;
     const int first = threadIdx.x % 32 * 4;

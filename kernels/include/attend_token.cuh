@@ -19,11 +19,11 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, con
     const int kvHead = p.kvHeads == p.heads ? head : head / (p.heads / p.kvHeads);
     float q[MAX_PER_LANE];
     float sum[MAX_PER_LANE];
-    const T* query = p.queries + (static_cast<size_t>(token) * p.heads + head) * p.headSize;
+    const T* query = p.queries + (static_cast<size_t>(token) * p.heads + head) * p.headPad;
 #pragma unroll
     for (int i = 0; i < MAX_PER_LANE; i++) {
         int d = lane + 32 * i;
-        q[i] = d < p.headSize ? to_float(query[d]) : 0.f;
+        q[i] = d < p.headPad ? to_float(query[d]) : 0.f;
         sum[i] = 0;
     }
     float largest = NO_SCORE;
@@ -38,7 +38,7 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, con
 #pragma unroll
             for (int i = 0; i < MAX_PER_LANE; i++) {
                 int d = lane + 32 * i;
-                if (d < p.headSize) score[k] = fmaf(q[i], to_float(key[k][d]), score[k]);
+                if (d < p.headPad) score[k] = fmaf(q[i], to_float(key[k][d]), score[k]);
             }
         }
         float newLargest = largest;
@@ -59,7 +59,7 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, con
 #pragma unroll
             for (int i = 0; i < MAX_PER_LANE; i++) {
                 int d = lane + 32 * i;
-                if (d < p.headSize) sum[i] = fmaf(weight, to_float(key[k][d + p.valueOffset()]), sum[i]);
+                if (d < p.headPad) sum[i] = fmaf(weight, to_float(key[k][d + p.valueOffset()]), sum[i]);
             }
         }
     }
@@ -67,7 +67,7 @@ __device__ __forceinline__ void attend_token(const PagedAttention<T, KV>& p, con
 #pragma unroll
     for (int i = 0; i < MAX_PER_LANE; i++) {
         int d = lane + 32 * i;
-        if (d < p.headSize) { *panel_at(p.out, token, head * p.headSize + d, p.panelRows) = from_float<T>(sum[i] * inverse); }
+        if (d < p.headPad) { *panel_at(p.out, token, head * p.headPad + d, p.panelRows) = from_float<T>(sum[i] * inverse); }
     }
 }
 

@@ -62,7 +62,7 @@ struct StoreQkv {
     T* pool;
     const int* slots;  // [rows], block · blockSize + offset
     int width;
-    int headSize;
+    int headPad;
     int blockSize;
     float queryScale;  // the layer's attention scale · log2(e): the softmax uses exp2
 
@@ -79,10 +79,10 @@ struct StoreQkv {
             int slot = __ldg(slots + m);
             int isValue = n >= 2 * width;
             int column = n - width - isValue * width;
-            int head = column / headSize;
+            int head = column / headPad;
             size_t block = slot / blockSize;
-            size_t place = ((block * (width / headSize) + head) * 2 + isValue) * blockSize + slot % blockSize;
-            if (slot >= 0) c.to = pool + place * headSize + column % headSize;
+            size_t place = ((block * (width / headPad) + head) * 2 + isValue) * blockSize + slot % blockSize;
+            if (slot >= 0) c.to = pool + place * headPad + column % headPad;
         }
     }
     __device__ __forceinline__ void late(Context&) const {}
@@ -94,9 +94,9 @@ struct StoreQkv {
 
 // Returns the address of a slot's key (isValue 0) or value (1) in a layer's pool; the layout is in paged_kv.cuh.
 template <class KV>
-__device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue, int heads, int headSize, int blockSize) {
+__device__ __forceinline__ KV* pool_at(KV* pool, int slot, int head, int isValue, int heads, int headPad, int blockSize) {
     size_t place = ((static_cast<size_t>(slot / blockSize) * heads + head) * 2 + isValue) * blockSize + slot % blockSize;
-    return pool + place * headSize;
+    return pool + place * headPad;
 }
 
 // Rotates two pairs; `cosSin` has their cosines and sines.
@@ -120,10 +120,10 @@ struct StoreQkvRope {
     KV* pool;
     const int* slots;        // [rows], block · blockSize + offset
     const int* positions;    // [rows]
-    const float* ropeTable;  // [positions][headSize]; null: no RoPE
+    const float* ropeTable;  // [positions][headPad]; null: no RoPE
     int width;
     int kvWidth;
-    int headSize;
+    int headPad;
     int blockSize;
     float queryScale;  // as in StoreQkv
 
@@ -139,8 +139,8 @@ struct StoreQkvRope {
             return;
         }
         if (n < width + kvWidth && ropeTable != nullptr) {
-            const float* row = ropeTable + static_cast<size_t>(__ldg(positions + m)) * headSize;
-            c.cosSin = __ldg(reinterpret_cast<const float4*>(row + n % headSize));
+            const float* row = ropeTable + static_cast<size_t>(__ldg(positions + m)) * headPad;
+            c.cosSin = __ldg(reinterpret_cast<const float4*>(row + n % headPad));
         }
         if (n < width) {
             c.to = queries + static_cast<size_t>(m) * width + n;
@@ -150,8 +150,8 @@ struct StoreQkvRope {
             const int slot = __ldg(slots + m);
             const int isValue = n >= width + kvWidth;
             const int column = n - width - isValue * kvWidth;
-            KV* head = pool_at(pool, slot, column / headSize, isValue, kvWidth / headSize, headSize, blockSize);
-            if (slot >= 0) c.to = head + column % headSize;
+            KV* head = pool_at(pool, slot, column / headPad, isValue, kvWidth / headPad, headPad, blockSize);
+            if (slot >= 0) c.to = head + column % headPad;
         }
     }
     __device__ __forceinline__ void late(Context&) const {}

@@ -24,16 +24,16 @@
 #define QKV_ROPE(T, KV, TILE, NAME, BATCH, BLOCKS)                                                                            \
     extern "C" __global__ void BOUNDS(Tile_##TILE##_b##BATCH, BLOCKS) gemm_qkv_rope_##NAME##_b##BATCH(                        \
         OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,            \
-        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                         \
+        int queryWidth, int kvWidth, int headPad, int blockSize, float queryScale) {                                          \
         RUN(Tile_##TILE##_b##BATCH, StoreQkvRope<T, KV>{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, \
-                                                        headSize, blockSize, queryScale});                                    \
+                                                        headPad, blockSize, queryScale});                                     \
     }
 
 #define GEMMS(T, NAME, BATCH, N_GROUPS, K_GROUPS, BLOCKS)                                                                    \
     using Tile_##NAME##_b##BATCH = GemmTile<T, BATCH, N_GROUPS, K_GROUPS>;                                                   \
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS) gemm_qkv_##NAME##_b##BATCH(                            \
-        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
-        RUN(Tile_##NAME##_b##BATCH, StoreQkv<T>{queries, pool, slots, queryWidth, headSize, blockSize, queryScale});         \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headPad, int blockSize, float queryScale) {  \
+        RUN(Tile_##NAME##_b##BATCH, StoreQkv<T>{queries, pool, slots, queryWidth, headPad, blockSize, queryScale});          \
     }                                                                                                                        \
     extern "C" __global__ void BOUNDS(Tile_##NAME##_b##BATCH, BLOCKS)                                                        \
         gemm_residual_##NAME##_b##BATCH(OPERANDS(T), float* x, T* xPanels, float2* xMoments, int xStride) {                  \

@@ -24,9 +24,9 @@
 #define PROMPT_QKV_ROPE(T, KV, NAME, TILE_NAME, TILE)                                                                       \
     extern "C" __global__ void BOUNDS gemm_qkv_rope_##NAME##_##TILE_NAME(                                                   \
         OPERANDS(T), T* queries, T* raw, KV* pool, const int* slots, const int* positions, const float* ropeTable,          \
-        int queryWidth, int kvWidth, int headSize, int blockSize, float queryScale) {                                       \
+        int queryWidth, int kvWidth, int headPad, int blockSize, float queryScale) {                                        \
         using Qkv = PromptQkv<T, KV, true>;                                                                                 \
-        RUN(TILE, Qkv{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headSize, blockSize, queryScale}); \
+        RUN(TILE, Qkv{queries, raw, pool, slots, positions, ropeTable, queryWidth, kvWidth, headPad, blockSize, queryScale});  \
     }
 
 // With QK norm of heads of 64 or 128; for tiles that have whole heads.
@@ -46,10 +46,10 @@
 #define PROMPT_GEMMS(T, NAME, TILE_NAME, ...)                                                                                \
     using Prompt_##NAME##_##TILE_NAME = __VA_ARGS__;                                                                         \
     extern "C" __global__ void BOUNDS gemm_qkv_##NAME##_##TILE_NAME(                                                         \
-        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headSize, int blockSize, float queryScale) { \
+        OPERANDS(T), T* queries, T* pool, const int* slots, int queryWidth, int headPad, int blockSize, float queryScale) {  \
         using Qkv = PromptQkv<T, T, false>;                                                                                  \
         RUN(Prompt_##NAME##_##TILE_NAME, Qkv{queries, nullptr, pool, slots, nullptr, nullptr, queryWidth, queryWidth,        \
-                                             headSize, blockSize, queryScale});                                              \
+                                             headPad, blockSize, queryScale});                                               \
     }                                                                                                                        \
     extern "C" __global__ void BOUNDS gemm_residual_##NAME##_##TILE_NAME(OPERANDS(T), float* x, T* xPanels,                  \
                                                                          float2* xMoments, int xStride) {                    \

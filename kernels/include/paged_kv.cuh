@@ -9,7 +9,7 @@
 // Rows of one token may share a block table: consecutive tokens of a sequence, each a row with its own context. Kernels that read
 // the past before they wait for this step's keys ask `new_tokens` where it ends.
 //
-// Queries are row-major [tokens][heads · headSize], scaled by attention scale · log2(e). The output goes to panels. K and V have
+// Queries are row-major [tokens][heads · headPad], scaled by attention scale · log2(e). The output goes to panels. K and V have
 // type KV: the queries' type or fp8.
 #include "panel.cuh"
 
@@ -27,17 +27,17 @@ struct PagedAttention {
     int panelRows;
     int heads;
     int kvHeads;
-    int headSize;
+    int headPad;
     int blockSize;
 
     // Returns the key of token `index` in the row whose block table starts at `list`; its value is `valueOffset()` elements
     // further.
     __device__ __forceinline__ const KV* key(const int* list, int index, int kvHead) const {
         size_t place = (static_cast<size_t>(__ldg(list + index / blockSize)) * kvHeads + kvHead) * 2 * blockSize;
-        return pool + (place + index % blockSize) * headSize;
+        return pool + (place + index % blockSize) * headPad;
     }
 
-    __device__ __forceinline__ int valueOffset() const { return blockSize * headSize; }
+    __device__ __forceinline__ int valueOffset() const { return blockSize * headPad; }
 };
 
 // Returns how many of the last tokens of decode row `row` this step computes: its own, and one per row right before it with the

@@ -64,10 +64,10 @@ struct PromptQkv {
     KV* pool;
     const int* slots;
     const int* positions;    // unread without a table
-    const float* ropeTable;  // [positions][headSize]; null: no RoPE
+    const float* ropeTable;  // [positions][headPad]; null: no RoPE
     int width;
     int kvWidth;
-    int headSize;
+    int headPad;
     int blockSize;
     float queryScale;
 
@@ -80,7 +80,7 @@ struct PromptQkv {
     };
     __device__ __forceinline__ bool rotates() const { return ropeTable != nullptr && raw == nullptr; }
     // Whether every second chunk has the same Context.
-    __device__ __forceinline__ bool repeats() const { return headSize == 64 || headSize == 128; }
+    __device__ __forceinline__ bool repeats() const { return headPad == 64 || headPad == 128; }
 
     __device__ __forceinline__ void rows(RowContext& r, int m, Bounds bounds) const {
 #pragma unroll
@@ -99,14 +99,14 @@ struct PromptQkv {
         }
         const float* row[2];
 #pragma unroll
-        for (int h = 0; h < 2; h++) row[h] = ropeTable + static_cast<size_t>(r.position[h]) * headSize + threadIdx.x % 4 * 2;
-        int at = static_cast<unsigned>(n) % static_cast<unsigned>(headSize);
+        for (int h = 0; h < 2; h++) row[h] = ropeTable + static_cast<size_t>(r.position[h]) * headPad + threadIdx.x % 4 * 2;
+        int at = static_cast<unsigned>(n) % static_cast<unsigned>(headPad);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
 #pragma unroll
             for (int h = 0; h < 2; h++) c.cosSin[2 * j + h] = load_table2(row[h] + at);
             at += 8;
-            if (at >= headSize) at -= headSize;
+            if (at >= headPad) at -= headPad;
         }
     }
     // Rotates and scales queries and keys in place. Sections begin at multiples of 16 columns.
@@ -136,11 +136,11 @@ struct PromptQkv {
         const bool live[2] = {m < bounds.rows, m + 8 < bounds.rows};
         KV* toSlot[2] = {pool, pool};
         if (n + 64 > pooled) {  // the first head's keys of the slot
-            const unsigned heads = static_cast<unsigned>(kvWidth) / static_cast<unsigned>(headSize);
+            const unsigned heads = static_cast<unsigned>(kvWidth) / static_cast<unsigned>(headPad);
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const unsigned slot = max(r.slot[h], 0), block = slot / static_cast<unsigned>(blockSize);
-                toSlot[h] += (static_cast<size_t>(block) * heads * 2 * blockSize + slot - block * blockSize) * headSize;
+                toSlot[h] += (static_cast<size_t>(block) * heads * 2 * blockSize + slot - block * blockSize) * headPad;
             }
         }
 #pragma unroll
@@ -152,8 +152,8 @@ struct PromptQkv {
             size_t inSlot = 0;
             if (first + 32 > pooled) {
                 const unsigned column = max(mine - width - (isValue ? kvWidth : 0), 0);
-                const unsigned head = column / static_cast<unsigned>(headSize);
-                inSlot = static_cast<size_t>(2 * head + isValue) * blockSize * headSize + column - head * headSize;
+                const unsigned head = column / static_cast<unsigned>(headPad);
+                inSlot = static_cast<size_t>(2 * head + isValue) * blockSize * headPad + column - head * headPad;
             }
 #pragma unroll
             for (int h = 0; h < 2; h++) {
@@ -182,16 +182,16 @@ template <class T, class KV>
 struct PromptQkvNorm : PromptQkv<T, KV, true> {
     using Base = PromptQkv<T, KV, true>;
     static constexpr bool QK_NORM = true;
-    const float* normWeights;  // [2][headSize]: the query norm's, then the key norm's
-    int normSize;              // elements of a head, without padding
+    const float* normWeights;  // [2][headPad]: the query norm's, then the key norm's
+    int headSize;              // unpadded
     float normEpsilon;
 
     __device__ __forceinline__ bool repeats() const { return true; }
     // Returns the weight of column n, 0 of a value's.
     __device__ __forceinline__ float head_weight(int n) const {
         if (n >= Base::width + Base::kvWidth) return 0.f;
-        const int inHead = static_cast<unsigned>(n) % static_cast<unsigned>(Base::headSize);
-        return __ldg(normWeights + (n < Base::width ? 0 : Base::headSize) + inHead);
+        const int inHead = static_cast<unsigned>(n) % static_cast<unsigned>(Base::headPad);
+        return __ldg(normWeights + (n < Base::width ? 0 : Base::headPad) + inHead);
     }
     // Normalizes the query and key heads in chunks from column n on, in place.
     template <int CHUNKS>
@@ -220,8 +220,8 @@ struct PromptQkvNorm : PromptQkv<T, KV, true> {
             float norm[2];
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const float all = Base::headSize == 64 ? squares[c][h] : squares[c & ~1][h] + squares[c | 1][h];
-                norm[h] = rsqrtf(all / normSize + normEpsilon);
+                const float all = Base::headPad == 64 ? squares[c][h] : squares[c & ~1][h] + squares[c | 1][h];
+                norm[h] = rsqrtf(all / headSize + normEpsilon);
             }
 #pragma unroll
             for (int j = 0; j < 8; j++) {

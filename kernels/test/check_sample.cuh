@@ -12,6 +12,15 @@
 
 constexpr size_t RANKING_BYTES = 20480;
 
+// Returns a request with these parameters; the other fields are zero.
+inline SampleRequest sampling(float temperature, int topK = 0, float topP = 1, float minP = 0, float repetitionPenalty = 1,
+                              float presencePenalty = 0, float frequencyPenalty = 0) {
+    SampleRequest r = {};
+    r.temperature = temperature, r.topK = topK, r.topP = topP, r.minP = minP;
+    r.repetitionPenalty = repetitionPenalty, r.presencePenalty = presencePenalty, r.frequencyPenalty = frequencyPenalty;
+    return r;
+}
+
 class ReferenceSampler {
 public:
     static constexpr double BOUNDARY = 2e-5;
@@ -144,21 +153,21 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
         const char* name;
         SampleRequest request;
     };
-    const Setting settings[] = {{"greedy", {0, 0, 0, 1, 0, 1, 0, 0}},
-                                {"temperature 1", {0, 1, 0, 1, 0, 1, 0, 0}},
-                                {"top-k 1", {0, 1, 1, 1, 0, 1, 0, 0}},
-                                {"top-k 40", {0, .8f, 40, 1, 0, 1, 0, 0}},
-                                {"top-p 0.9", {0, 1, 0, .9f, 0, 1, 0, 0}},
-                                {"top-p 0.0001", {0, 1, 0, .0001f, 0, 1, 0, 0}},
-                                {"min-p 0.1", {0, 1.5f, 0, 1, .1f, 1, 0, 0}},
-                                {"all filters", {0, .7f, 50, .95f, .02f, 1, 0, 0}},
-                                {"top-k 2000, top-p 0.5", {0, 20, 2000, .5f, 0, 1, 0, 0}},
-                                {"top-k of everything", {0, 2, 60000, 1, 0, 1, 0, 0}},
-                                {"top-k of everything, top-p 0.7", {0, 2, 60000, .7f, 0, 1, 0, 0}},
-                                {"repetition", {0, 1, 20, 1, 0, 1.3f, 0, 0}},
-                                {"presence and frequency", {0, 1, 0, .9f, 0, 1, .5f, .7f}},
-                                {"greedy with penalties", {0, 0, 0, 1, 0, 1.2f, 1, 1}},
-                                {"cold top-k", {0, .1f, 40, 1, 0, 1, 0, 0}}};
+    const Setting settings[] = {{"greedy", sampling(0)},
+                                {"temperature 1", sampling(1)},
+                                {"top-k 1", sampling(1, 1)},
+                                {"top-k 40", sampling(.8f, 40)},
+                                {"top-p 0.9", sampling(1, 0, .9f)},
+                                {"top-p 0.0001", sampling(1, 0, .0001f)},
+                                {"min-p 0.1", sampling(1.5f, 0, 1, .1f)},
+                                {"all filters", sampling(.7f, 50, .95f, .02f)},
+                                {"top-k 2000, top-p 0.5", sampling(20, 2000, .5f)},
+                                {"top-k of everything", sampling(2, 60000)},
+                                {"top-k of everything, top-p 0.7", sampling(2, 60000, .7f)},
+                                {"repetition", sampling(1, 20, 1, 0, 1.3f)},
+                                {"presence and frequency", sampling(1, 0, .9f, 0, 1, .5f, .7f)},
+                                {"greedy with penalties", sampling(0, 0, 1, 0, 1.2f, 1, 1)},
+                                {"cold top-k", sampling(.1f, 40)}};
     constexpr int SETTINGS = 15;
     // Constraints of a sample: none, a mask, biases, both, or a mask without a token.
     enum { FREE, MASK, BIASES, BOTH, NOTHING, CONSTRAINTS };
@@ -266,7 +275,7 @@ inline void check_reported(Kernels& kernels, const std::vector<int>& vocabularie
                              : s % tokens == 1 ? static_cast<int>(random() % std::min(vocabulary, 10))
                              : s % tokens == 2 ? 0
                                                : vocabulary - 1;
-            SampleRequest r = {0, 0, 0, 1, 0, 1, 0, 0};
+            SampleRequest r = sampling(0);
             r.logprobs = s % 5 * 5, r.maskStart = r.biasStart = -1, r.reported = order[rank];
             requests.push_back(r);
             ranks.push_back(rank + 1);
@@ -311,7 +320,7 @@ inline void check_long_completion(Kernels& kernels,
     const float penalty = 1.f / 64;
     std::vector<float> logits(stride);
     logits[repeated] = tokens * penalty + penalty / 2;
-    SampleRequest request = {0, 0, 0, 1, 0, 1, 0, penalty};
+    SampleRequest request = sampling(0, 0, 1, 0, 1, 0, penalty);
     request.historyLength = tokens, request.logprobs = -1, request.maskStart = request.biasStart = request.reported = -1;
     DeviceArray<float> deviceLogits(logits), copies(logits.size());
     DeviceArray<SampleRequest> requests(std::vector<SampleRequest>{request});
