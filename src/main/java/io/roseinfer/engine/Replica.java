@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@link OutOfMemoryError} is a failure like any other; requests that cannot be ended for lack of memory are ended by
  * {@link SchedulerManager#close}.
  */
-final class Replica {
+final class Replica implements IdleReplicas.Sleeper {
     private static final System.Logger LOGGER = System.getLogger("io.roseinfer.engine");
 
     /** Maximum time between clock checks while waiting for the worker. */
@@ -78,25 +78,29 @@ final class Replica {
         return Optional.ofNullable(failureOutcome);
     }
 
-    boolean isParked() {
+    @Override
+    public boolean isParked() {
         return parked;
     }
 
-    /** Wakes the loop if it is parked. */
-    void wake() {
-        if (parked) {
+    @Override
+    public boolean wake() {
+        boolean wasParked = parked;
+        if (wasParked) {
             LockSupport.unpark(worker);
         }
+        return wasParked;
     }
 
     private void run() {
         try {
             while (manager.isServing()) {
                 if (loop.hasWork()) {
-                    if (loop.isBusy()) {
-                        manager.wakeOne();
+                    boolean isBusy = loop.isBusy();
+                    if (isBusy) {
+                        manager.idle().wakeOne();
                     }
-                    loop.doWork(manager.share(this));
+                    loop.doWork(manager.idle().share(loop.load(), isBusy));
                 } else {
                     awaitWork();
                 }

@@ -86,11 +86,6 @@ final class RequestRouter {
         return hasNone ? List.of() : live.views;
     }
 
-    /** Returns whether more than one replica serves. */
-    boolean hasSeveral() {
-        return live.loads.size() > 1;
-    }
-
     /**
      * Returns the replica that the policy chooses for a request, or empty if any may admit it.
      *

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +49,8 @@ final class SchedulerManager implements AutoCloseable {
     private final InFlight inFlight;
     private final RequestRouter router;
     private final List<Replica> replicas;
+    private final IdleReplicas idle;
 
-    private final AtomicInteger rotation = new AtomicInteger();
     private final AtomicReference<Mode> mode = new AtomicReference<>(Mode.SERVING);
 
     private volatile int liveCount;
@@ -80,6 +79,7 @@ final class SchedulerManager implements AutoCloseable {
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new Replica(this, i, runners.get(i), options, clock, observers))
                 .toList();
+        this.idle = new IdleReplicas(replicas, router, waitingQueue);
         loads().forEach(router::add);
         this.liveCount = replicas.size();
     }
@@ -92,6 +92,10 @@ final class SchedulerManager implements AutoCloseable {
 
     boolean usesPrefixes() {
         return router.usesPrefixes();
+    }
+
+    IdleReplicas idle() {
+        return idle;
     }
 
     InFlight inFlight() {
@@ -147,7 +151,7 @@ final class SchedulerManager implements AutoCloseable {
         if (chosen.isPresent()) {
             replicas.get(chosen.get().index()).wake();
         }
-        wakeOne();
+        idle.wakeOne();
         endUnadmitted();
     }
 
@@ -164,7 +168,7 @@ final class SchedulerManager implements AutoCloseable {
     /** Watches the deadline of a request that no replica has admitted, waking a parked replica if necessary. */
     private void watchDeadline(LiveRequest request) {
         if (inFlight.watch(request)) {
-            wakeParked();
+            idle.wakeAny();
         }
     }
 
@@ -172,47 +176,10 @@ final class SchedulerManager implements AutoCloseable {
     void requeue(LiveRequest request) {
         inFlight.requeue(request);
         watchDeadline(request);
-        wakeOne();
+        idle.wakeOne();
         if (request.isCancelled()) {
             // The caller may have cancelled it in the replica that had it before.
             cancel(request);
-        }
-    }
-
-    /**
-     * Returns how many shared requests a replica may admit now: its share, or 0 if it is busy and another, which
-     * {@link #wakeOne} has woken, is parked.
-     */
-    int share(Replica replica) {
-        return router.hasSeveral() && replica.loop().isBusy() && isAnyParked()
-                ? 0
-                : router.share(replica.loop().load());
-    }
-
-    private boolean isAnyParked() {
-        for (int i = 0; i < replicas.size(); i++) {
-            if (replicas.get(i).isParked()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Wakes a parked replica if shared requests wait. */
-    void wakeOne() {
-        if (waitingQueue.sharedCount() > 0) {
-            wakeParked();
-        }
-    }
-
-    private void wakeParked() {
-        int first = rotation.getAndIncrement();
-        for (int i = 0; i < replicas.size(); i++) {
-            Replica replica = replicas.get(Integer.remainderUnsigned(first + i, replicas.size()));
-            if (replica.isParked()) {
-                replica.wake();
-                return;
-            }
         }
     }
 
@@ -286,7 +253,7 @@ final class SchedulerManager implements AutoCloseable {
         liveCount = left;
         router.remove(replica.index());
         // It may have been woken for a shared request.
-        wakeOne();
+        idle.wakeOne();
         return left;
     }
 

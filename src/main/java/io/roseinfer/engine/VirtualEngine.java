@@ -102,6 +102,7 @@ public final class VirtualEngine {
     private final InFlight inFlight;
     private final RequestRouter router;
     private final VirtualReplica[] replicas;
+    private final IdleReplicas idle;
     private final List<AgedView> agedViews;
     /** The time of the next event, or {@link #UNKNOWN} after a change of a replica's events. */
     private long nextNanos = UNKNOWN;
@@ -112,7 +113,6 @@ public final class VirtualEngine {
 
     private long nowNanos = Long.MIN_VALUE;
     private long nextId;
-    private int rotation;
     /** The replicas that serve. */
     private int liveCount;
 
@@ -169,6 +169,7 @@ public final class VirtualEngine {
         this.replicas = IntStream.range(0, runners.size())
                 .mapToObj(i -> new VirtualReplica(i, runners.get(i), observers))
                 .toArray(VirtualReplica[]::new);
+        this.idle = new IdleReplicas(List.of(replicas), router, inFlight.waitingQueue());
         this.agedViews = age.nanos() == 0
                 ? List.of()
                 : Arrays.stream(replicas)
@@ -185,7 +186,7 @@ public final class VirtualEngine {
     }
 
     /** A loop and its next event. */
-    private final class VirtualReplica {
+    private final class VirtualReplica implements IdleReplicas.Sleeper {
         private final EngineLoop loop;
         /** The ends of the steps in flight: a ring by the number of the step. */
         private final long[] stepEnds;
@@ -242,18 +243,18 @@ public final class VirtualEngine {
             nextNanos = UNKNOWN;
         }
 
-        void wake() {
-            if (canWake()) {
+        @Override
+        public boolean wake() {
+            boolean canWake = isParked() && iterationNanos == NEVER;
+            if (canWake) {
                 setIteration(durations.wakeUp(load().index(), nowNanos));
             }
+            return canWake;
         }
 
-        boolean isWaiting() {
+        @Override
+        public boolean isParked() {
             return isParked && accepts();
-        }
-
-        boolean canWake() {
-            return isWaiting() && iterationNanos == NEVER;
         }
 
         void startIteration() {
@@ -261,7 +262,7 @@ public final class VirtualEngine {
             isParked = false;
             boolean isBusy = loop.isBusy();
             if (isBusy) {
-                wakeOne();
+                idle.wakeOne();
             }
             loop.begin(maxShared(isBusy));
             // A step policy that leaves step after step empty is named by the scheduler.
@@ -275,7 +276,7 @@ public final class VirtualEngine {
         }
 
         private int maxShared(boolean isBusy) {
-            return accepts() && !(isBusy && isAnyParked()) ? router.share(load()) : 0;
+            return accepts() ? idle.share(load(), isBusy) : 0;
         }
 
         private boolean accepts() {
@@ -332,7 +333,7 @@ public final class VirtualEngine {
                 loop.requeueRestartable(request -> {
                     inFlight.requeue(request);
                     inFlight.watch(request);
-                    wakeOne();
+                    idle.wakeOne();
                 });
             }
             loop.endAll(outcome);
@@ -497,7 +498,7 @@ public final class VirtualEngine {
         if (chosen.isPresent()) {
             replicas[chosen.get().index()].wake();
         }
-        wakeOne();
+        idle.wakeOne();
     }
 
     private static int[] prompt(GenerationRequest request) {
@@ -534,7 +535,7 @@ public final class VirtualEngine {
             liveCount -= stopped.phase == Phase.SERVING ? 1 : 0;
             startingCount -= stopped.phase == Phase.STARTING ? 1 : 0;
             stopped.stop();
-            wakeOne();
+            idle.wakeOne();
             recordViews();
         }
     }
@@ -560,7 +561,7 @@ public final class VirtualEngine {
         advanceTo(nanos);
         liveCount--;
         replicas[replica].drain();
-        wakeOne();
+        idle.wakeOne();
         recordViews();
     }
 
@@ -630,30 +631,6 @@ public final class VirtualEngine {
     /** Returns the number of waiting requests that any replica may admit. */
     public int sharedRequests() {
         return inFlight.waitingQueue().sharedCount();
-    }
-
-    /** Wakes a parked replica if shared requests wait. */
-    private void wakeOne() {
-        if (inFlight.waitingQueue().sharedCount() == 0) {
-            return;
-        }
-        int first = rotation++;
-        for (int i = 0; i < replicas.length; i++) {
-            VirtualReplica replica = replicas[Integer.remainderUnsigned(first + i, replicas.length)];
-            if (replica.canWake()) {
-                replica.wake();
-                return;
-            }
-        }
-    }
-
-    private boolean isAnyParked() {
-        for (VirtualReplica replica : replicas) {
-            if (replica.isWaiting()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Checks that no request is in flight and no replica that serves holds KV blocks. */

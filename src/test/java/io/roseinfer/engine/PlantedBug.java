@@ -142,8 +142,8 @@ enum PlantedBug {
             "engine.VirtualEngineTest#busy_replica_leaves_a_request_to_the_idle_one_that_wakes_for_it"),
 
     WOKEN_VIRTUAL_REPLICA_OVERTAKEN(
-            "engine.VirtualEngine$VirtualReplica",
-            "maxShared",
+            "engine.IdleReplicas",
+            "share",
             Edit.withAnswer("isAnyParked", 0),
             1,
             "engine.VirtualEngineTest#busy_replica_leaves_a_request_to_the_idle_one_that_wakes_for_it"),
