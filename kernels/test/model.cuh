@@ -399,7 +399,7 @@ public:
 
     // The kernels of a step, in order; also used to time kernels one by one.
     void embed(const Plan& plan) {
-        momentParts_ = 1, gathered_ = false;
+        momentParts_ = 1;
         if (model_.shape.int8) {
             kernels_("embed_tokens_int8", {dim3(tokens_), 128, 0, 1, false}, in(tokenIds_), in(sampled.get()),
                      in(model_.tokenBytes.get()), in(model_.tokenScales.get()), x.get(), xPanels.get(), moments.get(),
@@ -550,6 +550,7 @@ public:
         if (samples_ < tokens_) gather();
         attentionOut(plan, layers - 1), mlpIn(plan, layers - 1), mlpOut(plan, layers - 1);
         head(plan), select();
+        gathered_ = false;  // a kernel alone multiplies every token
     }
     void step(const Plan& plan) { step(plan, model_.shape.layers); }
 
