@@ -115,9 +115,7 @@ final class EngineLoop {
         LiveRequest request = InFlight.requestOf(sequence);
         live.add(request);
         admitted.add(request);
-        if (sequence.masks() instanceof GrammarMasks own) {
-            own.reportTo(masks);
-        }
+        request.masks().ifPresent(own -> own.reportTo(masks));
         inFlight.unwatch(request);
         deadlines.add(request);
         if (request.isCancelled()) {
@@ -221,7 +219,7 @@ final class EngineLoop {
     }
 
     private void endByGrammar(LiveRequest request, Sequence sequence) {
-        Optional<RoseException> failure = ((GrammarMasks) sequence.masks()).failure();
+        Optional<RoseException> failure = request.masks().flatMap(GrammarMasks::failure);
         if (failure.isEmpty()) {
             scheduler.end(sequence, FinishReason.STOP);
         } else if (sequence.finishReason().isEmpty()) {

@@ -107,8 +107,8 @@ final class GrammarMasks implements MaskSource {
         target.mask(index < likelyCount ? Objects.requireNonNull(likelyMasks[index]) : mask);
     }
 
-    @Override
-    public MaskSource restart() {
+    /** Returns the masks of another attempt of the request, from its first sample on. */
+    GrammarMasks restart() {
         return new GrammarMasks(terms);
     }
 

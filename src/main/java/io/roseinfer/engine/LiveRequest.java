@@ -10,7 +10,6 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.sampling.LogitConstraints;
-import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.StopStrings;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
@@ -78,7 +77,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.TOKENIZING);
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private LogitConstraints constraints = LogitConstraints.NONE;
-    private MaskSource masks = MaskSource.NONE;
+    private @Nullable GrammarMasks masks;
     /** Set with the sequence, if requested. */
     private @Nullable PromptLogprobs promptLogprobs;
 
@@ -143,8 +142,13 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /** Sets the masks of its samples; called before it is submitted. */
-    void setMasks(MaskSource source) {
+    void setMasks(GrammarMasks source) {
         masks = source;
+    }
+
+    /** Returns the masks of the current attempt; empty without a grammar. */
+    Optional<GrammarMasks> masks() {
+        return Optional.ofNullable(masks);
     }
 
     GenerationRequest request() {
@@ -306,9 +310,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
             promptLogprobs = new PromptLogprobs(prompt, servable);
             made.setPromptLogprobs(servable);
         }
-        return made.setTraits(request.options().traits(submittedNanos))
-                .setConstraints(constraints)
-                .setMasks(masks);
+        if (masks != null) {
+            made.setMasks(masks);
+        }
+        return made.setTraits(request.options().traits(submittedNanos)).setConstraints(constraints);
     }
 
     /** Returns the tokens that end the completion: the model's, unless they are ignored, and the request's own. */
@@ -354,6 +359,10 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
      */
     Sequence restart() {
         Sequence again = Objects.requireNonNull(sequence).newAttempt();
+        if (masks != null) {
+            masks = masks.restart();
+            again.setMasks(masks);
+        }
         lostReplica |= admitted;
         admitted = false;
         sequence = again;

@@ -27,11 +27,6 @@ public interface MaskSource {
 
         @Override
         public void apply(int ahead, LogitConstraints.Target target) {}
-
-        @Override
-        public MaskSource restart() {
-            return this;
-        }
     };
 
     /** Returns whether a sample's mask depends on earlier tokens, which must be known then. */
@@ -59,7 +54,4 @@ public interface MaskSource {
      * @param ahead the number of likely tokens before the sample, which are next if the sample counts
      */
     void apply(int ahead, LogitConstraints.Target target);
-
-    /** Returns the masks of the same request from its first sample on. */
-    MaskSource restart();
 }

@@ -158,10 +158,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return constraints;
     }
 
-    /** Sets the masks of its samples; must be called before it is added. Returns this sequence. */
-    public Sequence setMasks(MaskSource source) {
+    /** Sets the masks of its samples; must be called before it is added. */
+    public void setMasks(MaskSource source) {
         masks = source;
-        return this;
     }
 
     public MaskSource masks() {
@@ -203,13 +202,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /**
      * Returns a copy with nothing computed, for another scheduler than the one that admitted this sequence. It keeps
-     * its arrival and its number of passes.
+     * its arrival and its number of passes; the caller sets new masks.
      */
     public Sequence newAttempt() {
         Sequence again = new Sequence(id, owner, promptIds(), maxLength, sampling.params(), sampling.seed(), endOfText)
                 .setTraits(traits)
-                .setConstraints(constraints)
-                .setMasks(masks.restart());
+                .setConstraints(constraints);
         if (reporting != null) {
             again.setPromptLogprobs(reporting.params().logprobs());
         }

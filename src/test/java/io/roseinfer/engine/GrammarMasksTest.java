@@ -213,7 +213,7 @@ class GrammarMasksTest {
     void restart_begins_before_the_first_token() {
         GrammarMasks masks = masks("ab");
         append(masks, 'a');
-        GrammarMasks again = (GrammarMasks) masks.restart();
+        GrammarMasks again = masks.restart();
         assertThat(again.isReady()).isTrue();
         assertThat(mask(again).allows('a')).isTrue();
         assertThat(mask(again).allows('b')).isFalse();

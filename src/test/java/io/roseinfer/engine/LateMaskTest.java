@@ -121,11 +121,6 @@ class LateMaskTest {
         public void apply(int ahead, Target target) {
             target.mask(mask(ahead == 0 ? last : likely[appended + ahead - 1]));
         }
-
-        @Override
-        public MaskSource restart() {
-            return new TestMasks(random, lateness, fixed);
-        }
     }
 
     /** Drafts only what masks make likely. */
