@@ -142,33 +142,29 @@ final class InFlight {
      * @return false if it has already ended
      */
     boolean enqueue(LiveRequest request, Sequence sequence, int engine) {
-        synchronized (waitingQueue) {
-            if (!request.setReady(sequence)) {
-                return false;
+        return waitingQueue.locked(() -> {
+            boolean isReady = request.setReady(sequence);
+            if (isReady) {
+                waitingQueue.add(sequence, engine);
+                if (sequence.scheduler() == WaitingQueue.ANY) {
+                    request.removeLoad();
+                }
             }
-            waitingQueue.add(sequence, engine);
-            if (sequence.scheduler() == WaitingQueue.ANY) {
-                request.removeLoad();
-            }
-            return true;
-        }
+            return isReady;
+        });
     }
 
     /** Requeues an admitted request that its loop cannot serve. */
     void requeue(LiveRequest request) {
-        synchronized (waitingQueue) {
-            boolean wasRunning = !request.sequence().orElseThrow().isWaiting();
-            waitingQueue.requeue(request.restart(), wasRunning);
-        }
+        boolean wasRunning = !request.sequence().orElseThrow().isWaiting();
+        waitingQueue.locked(() -> waitingQueue.requeue(request.restart(), wasRunning));
     }
 
     /** Lets any replica admit the requests bound to one that stops. */
     void unbindAll(int engine) {
-        synchronized (waitingQueue) {
-            for (Sequence sequence : waitingQueue.unbindAll(engine)) {
-                requestOf(sequence).removeLoad();
-            }
-        }
+        waitingQueue.locked(() -> waitingQueue
+                .unbindAll(engine)
+                .forEach(sequence -> requestOf(sequence).removeLoad()));
     }
 
     static LiveRequest requestOf(Sequence sequence) {
@@ -194,9 +190,8 @@ final class InFlight {
         if (request.claimWhileTokenizing()) {
             return true;
         }
-        synchronized (waitingQueue) {
-            return request.sequence().filter(waitingQueue::remove).isPresent() && request.claimOutcome();
-        }
+        return waitingQueue.locked(
+                () -> request.sequence().filter(waitingQueue::remove).isPresent() && request.claimOutcome());
     }
 
     /**

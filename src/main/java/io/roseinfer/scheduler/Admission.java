@@ -67,26 +67,11 @@ final class Admission implements QueueView {
         this.waitingQueue = waitingQueue;
         this.number = number;
         this.pool = pool;
-        this.maxWindow = Math.max(lookahead(policy, waitingQueue), options.prefillMaxBatchSize());
+        this.maxWindow = Math.max(waitingQueue.policies().lookahead(policy), options.prefillMaxBatchSize());
         int capacity = Math.min(maxWindow, MIN_CAPACITY);
         this.window = new Sequence[capacity];
         this.ranks = new long[capacity];
         this.heap = new int[capacity];
-    }
-
-    private static int lookahead(AdmissionPolicy policy, WaitingQueue waitingQueue) {
-        try {
-            // Schedulers that share a queue may share a policy.
-            synchronized (waitingQueue) {
-                int lookahead = policy.lookahead();
-                if (lookahead < 1) {
-                    throw new PolicyFailure.Misuse("returned a lookahead of " + lookahead + "; it must be at least 1");
-                }
-                return lookahead;
-            }
-        } catch (Throwable thrown) {
-            throw PolicyFailure.ofAdmission(policy, thrown);
-        }
     }
 
     /** Grows the window if more requests wait than fit. */

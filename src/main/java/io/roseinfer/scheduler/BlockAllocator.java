@@ -5,7 +5,6 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
-import io.roseinfer.scheduler.policy.RunningRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -126,30 +125,10 @@ final class BlockAllocator {
         Sequence chosen = first;
         for (Sequence s = list.first(); s != null; s = s.next) {
             if (s != needy && s.arrival != oldest && mayBeVictim(s, restarts)) {
-                chosen = chosen == null ? s : choose(chosen, s);
+                chosen = chosen == null ? s : waitingQueue.policies().victim(policy, chosen, s);
             }
         }
         return chosen;
-    }
-
-    private Sequence choose(Sequence one, Sequence other) {
-        return policyVictim(one, other) == one ? one : other;
-    }
-
-    private RunningRequest policyVictim(Sequence one, Sequence other) {
-        try {
-            RunningRequest victim;
-            // Schedulers that share a queue may share a policy.
-            synchronized (waitingQueue) {
-                victim = policy.victim(one, other);
-            }
-            if (victim != one && victim != other) {
-                throw new PolicyFailure.Misuse("chose neither of two requests");
-            }
-            return victim;
-        } catch (Throwable thrown) {
-            throw PolicyFailure.ofPreemption(policy, thrown);
-        }
     }
 
     private static boolean mayBeVictim(Sequence sequence, int restarts) {
@@ -187,7 +166,7 @@ final class BlockAllocator {
         sequence.confirmed = 0;
         sequence.preemptions++;
         totals.add(Fact.PREEMPTIONS, 1);
-        waitingQueue.events().preempted(sequence);
+        waitingQueue.policies().preempted(sequence);
     }
 
     /**

@@ -59,7 +59,9 @@ public final class Scheduler {
     /** Whether the step policy is called under the waiting queue's lock, because it has state that other calls use. */
     private final boolean sharesState;
 
-    private final PolicyEvents events;
+    private final Runnable planByPolicy = this::planByPolicy;
+    private final PolicyCalls policies;
+
     private long steps;
     private long changesOfTotals;
     private int inFlight;
@@ -110,7 +112,7 @@ public final class Scheduler {
         this.pool = pool;
         this.maxStepTokens = maxStepTokens;
         this.maxStepSamples = maxStepSamples;
-        this.events = waitingQueue.events();
+        this.policies = waitingQueue.policies();
         this.stepPolicy = stepPolicy(options.policies().step(), number);
         this.sharesState = stepPolicy instanceof RequestEvents
                 || stepPolicy instanceof AdmissionPolicy
@@ -169,7 +171,7 @@ public final class Scheduler {
         }
         if (!waitingQueue.remove(sequence)) {
             queues.drop(sequence);
-            events.ended(sequence);
+            policies.ended(sequence);
         }
         boolean isWhole = reason == FinishReason.STOP || reason == FinishReason.LENGTH;
         if (isWhole && sequence.drafting != null) {
@@ -256,15 +258,17 @@ public final class Scheduler {
     private void callStepPolicy() {
         try {
             if (sharesState) {
-                synchronized (waitingQueue) {
-                    stepPolicy.plan(planner);
-                }
+                waitingQueue.locked(planByPolicy);
             } else {
-                stepPolicy.plan(planner);
+                planByPolicy();
             }
         } catch (Throwable thrown) {
             throw PolicyFailure.ofStep(stepPolicy, thrown);
         }
+    }
+
+    private void planByPolicy() {
+        stepPolicy.plan(planner);
     }
 
     private void afterPrefill() {
@@ -276,7 +280,7 @@ public final class Scheduler {
     }
 
     private void begin(StepPlan plan, int maxShared, long nowNanos) {
-        events.requireNone();
+        policies.requireNoFailure();
         plan.clear(steps);
         planner.begin(plan, maxShared, nowNanos);
     }
@@ -325,7 +329,7 @@ public final class Scheduler {
         sequence.confirmed = plan.start(row) + plan.count(row) - rejected;
         sequence.publish();
         int tokens = plan.sampledTokens(row);
-        events.stepped(sequence, plan.count(row) - rejected, tokens);
+        policies.stepped(sequence, plan.count(row) - rejected, tokens);
         if (tokens > 0 && sequence.isEndOfText(plan.sampledToken(row, tokens - 1))) {
             end(sequence, FinishReason.STOP);
         } else if (sequence.length() == sequence.maxLength() && sequence.confirmed == sequence.goal()) {

@@ -403,6 +403,7 @@ final class StepPlanner implements StepBuilder {
 
     private void admit(StepPlan plan, int budgetTokens) {
         if (hasCapacity(plan, budgetTokens)) {
+            // Not by locked(): steps that admit nothing measured slower.
             synchronized (waitingQueue) {
                 admitRanked(plan, budgetTokens);
             }
@@ -458,7 +459,7 @@ final class StepPlanner implements StepBuilder {
             onFirstAdmission.accept(sequence);
         }
         queues.activate(sequence);
-        waitingQueue.events().admitted(sequence, reused);
+        waitingQueue.policies().admitted(sequence, reused);
         return true;
     }
 

@@ -4,13 +4,14 @@ import io.roseinfer.base.Check;
 import io.roseinfer.scheduler.policy.Policies;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sequences that wait for their first admission: shared ones, which any of several schedulers may admit, and ones
  * bound to a scheduler. Any thread may add and remove sequences. A scheduler ranks and admits under the queue's lock,
- * which is this object's monitor. Only the thread that removed or admitted a sequence may end it.
+ * see {@link #locked}. Only the thread that removed or admitted a sequence may end it.
  */
 public final class WaitingQueue {
     /** The scheduler number of shared sequences. */
@@ -48,7 +49,7 @@ public final class WaitingQueue {
 
     private final Queue shared = new Queue();
     private final List<Queue> bound;
-    private final PolicyEvents events;
+    private final PolicyCalls policies;
     private long arrivals;
 
     /**
@@ -57,7 +58,7 @@ public final class WaitingQueue {
      * @param policies the schedulers' policies
      */
     public WaitingQueue(int schedulers, Policies policies) {
-        this.events = new PolicyEvents(policies, this);
+        this.policies = new PolicyCalls(policies, this);
         this.bound = Stream.generate(Queue::new).limit(schedulers).toList();
     }
 
@@ -70,7 +71,7 @@ public final class WaitingQueue {
         sequence.setArrival(arrivals++, steps());
         sequence.bind(queue(scheduler).closed ? ANY : scheduler);
         queue(sequence.scheduler()).insert(sequence, null);
-        events.arrived(sequence);
+        policies.arrived(sequence);
     }
 
     /**
@@ -81,7 +82,7 @@ public final class WaitingQueue {
     public synchronized void requeue(Sequence sequence, boolean wasRunning) {
         requeue(sequence, shared.sequences.first());
         if (wasRunning) {
-            events.preempted(sequence);
+            policies.preempted(sequence);
         }
     }
 
@@ -96,23 +97,33 @@ public final class WaitingQueue {
         return later;
     }
 
-    /** Returns who is notified of events; the schedulers notify, too. */
-    PolicyEvents events() {
-        return events;
+    /** Returns the calls of policies. */
+    PolicyCalls policies() {
+        return policies;
+    }
+
+    /** Runs an action under the lock, for a change of a request and of this queue that no other thread sees halfway. */
+    public synchronized <T> T locked(Supplier<T> action) {
+        return action.get();
+    }
+
+    /** Runs an action under the lock. */
+    public synchronized void locked(Runnable action) {
+        action.run();
     }
 
     /** Removes a sequence, which ends; returns whether it was waiting. */
     public synchronized boolean remove(Sequence sequence) {
         boolean waited = take(sequence);
         if (waited) {
-            events.ended(sequence);
+            policies.ended(sequence);
         }
         return waited;
     }
 
     /** Notifies policies that a sequence ended after its scheduler had failed or stopped. */
     public void abandoned(Sequence sequence) {
-        events.ended(sequence);
+        policies.ended(sequence);
     }
 
     private boolean take(Sequence sequence) {
@@ -151,7 +162,7 @@ public final class WaitingQueue {
     public synchronized List<Sequence> drain() {
         List<Sequence> all = new ArrayList<>(shared.removeAll());
         bound.forEach(queue -> all.addAll(queue.removeAll()));
-        all.forEach(events::ended);
+        all.forEach(policies::ended);
         return all;
     }
 

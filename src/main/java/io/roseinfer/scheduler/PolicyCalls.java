@@ -1,7 +1,10 @@
 package io.roseinfer.scheduler;
 
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
+import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
+import io.roseinfer.scheduler.policy.RunningRequest;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -9,16 +12,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies policies of the events of requests. Thread-safe: every call holds the lock. An exception of a policy is
- * kept for {@link #requireNone}, because events are also sent by threads that the policy must not fail.
+ * Calls the policies that schedulers may share: one thread at a time, under the waiting queue's lock. The exceptions of
+ * policies are {@link PolicyFailure}s.
  */
-final class PolicyEvents {
+final class PolicyCalls {
     private final RequestEvents[] listeners;
     private final Object lock;
     private volatile @Nullable RuntimeException failure;
 
     /** Finds the policies that implement {@link RequestEvents}. */
-    PolicyEvents(Policies policies, Object lock) {
+    PolicyCalls(Policies policies, Object lock) {
         Set<Object> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
         this.listeners = Stream.of(policies.admission(), policies.preemption(), policies.step())
                 .filter(RequestEvents.class::isInstance)
@@ -28,8 +31,42 @@ final class PolicyEvents {
         this.lock = lock;
     }
 
-    /** Throws the failure of a policy that threw during an event, if there is one. */
-    void requireNone() {
+    /** Returns how many waiting requests a policy ranks. */
+    int lookahead(AdmissionPolicy policy) {
+        try {
+            synchronized (lock) {
+                int lookahead = policy.lookahead();
+                if (lookahead < 1) {
+                    throw new PolicyFailure.Misuse("returned a lookahead of " + lookahead + "; it must be at least 1");
+                }
+                return lookahead;
+            }
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofAdmission(policy, thrown);
+        }
+    }
+
+    /** Returns which of two running requests a policy preempts. */
+    Sequence victim(PreemptionPolicy policy, Sequence one, Sequence other) {
+        try {
+            RunningRequest victim;
+            synchronized (lock) {
+                victim = policy.victim(one, other);
+            }
+            if (victim != one && victim != other) {
+                throw new PolicyFailure.Misuse("chose neither of two requests");
+            }
+            return victim == one ? one : other;
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofPreemption(policy, thrown);
+        }
+    }
+
+    /**
+     * Throws the failure of a policy that threw during an event, if there is one. It is kept until then, because events are
+     * also sent by threads that the policy must not fail.
+     */
+    void requireNoFailure() {
         RuntimeException seen = failure;
         if (seen != null) {
             throw seen;
