@@ -261,17 +261,26 @@ public abstract sealed class RoseException extends RuntimeException {
         }
     }
 
+    /** An engine or a replica has stopped during a request. */
+    public sealed interface Stopped permits ReplicaStopped, EngineStopped {
+        /** Returns whether the request may be the cause, so that it should not be submitted again. */
+        boolean suspectsRequest();
+
+        /** Returns this failure for a request that may be the cause. */
+        RoseException suspectingRequest();
+    }
+
     /**
      * One of several replicas has stopped during a request that had delivered tokens, or that had stopped another one;
      * the others continue. Exit code 7; HTTP 500.
      */
-    public static final class ReplicaStopped extends RoseException {
+    public static final class ReplicaStopped extends RoseException implements Stopped {
         private static final Remedy SUBMIT_AGAIN =
                 Remedy.of("the other replicas continue, so submit the request again");
         private static final Remedy GIVE_UP =
                 Remedy.of("it is the second replica that stopped during this request, so do not submit it again");
 
-        private final boolean isSecond;
+        private final boolean suspectsRequest;
 
         public ReplicaStopped(String problem) {
             this(problem, null, false);
@@ -281,19 +290,20 @@ public abstract sealed class RoseException extends RuntimeException {
             this(problem, cause, false);
         }
 
-        private ReplicaStopped(String problem, @Nullable Throwable cause, boolean isSecond) {
-            super(7, problem, cause, isSecond ? GIVE_UP : SUBMIT_AGAIN);
-            this.isSecond = isSecond;
+        private ReplicaStopped(String problem, @Nullable Throwable cause, boolean suspectsRequest) {
+            super(7, problem, cause, suspectsRequest ? GIVE_UP : SUBMIT_AGAIN);
+            this.suspectsRequest = suspectsRequest;
         }
 
-        /** Returns this failure for a request during which another replica has stopped, too. */
-        public ReplicaStopped second() {
-            return isSecond ? this : new ReplicaStopped(problem(), getCause(), true);
+        @Override
+        public ReplicaStopped suspectingRequest() {
+            return suspectsRequest ? this : new ReplicaStopped(problem(), getCause(), true);
         }
 
-        /** Returns whether two replicas have stopped during the request, so that it may be the cause. */
-        public boolean isSecond() {
-            return isSecond;
+        /** Returns whether two replicas have stopped during the request. */
+        @Override
+        public boolean suspectsRequest() {
+            return suspectsRequest;
         }
     }
 
@@ -301,31 +311,32 @@ public abstract sealed class RoseException extends RuntimeException {
      * The engine has stopped: it was closed, it failed, or a policy threw. Exit code 7; HTTP 503, or 500 for a request
      * that was running.
      */
-    public static final class EngineStopped extends RoseException {
-        private final boolean ofRunningRequest;
+    public static final class EngineStopped extends RoseException implements Stopped {
+        private final boolean suspectsRequest;
 
         public EngineStopped(String message) {
             super(7, message, null);
-            this.ofRunningRequest = false;
+            this.suspectsRequest = false;
         }
 
         public EngineStopped(String message, Throwable cause) {
             this(message, cause, false);
         }
 
-        private EngineStopped(String message, @Nullable Throwable cause, boolean ofRunningRequest) {
+        private EngineStopped(String message, @Nullable Throwable cause, boolean suspectsRequest) {
             super(7, message, cause);
-            this.ofRunningRequest = ofRunningRequest;
+            this.suspectsRequest = suspectsRequest;
         }
 
-        /** Returns this failure for a request that was running. */
-        public EngineStopped forRunningRequest() {
-            return ofRunningRequest ? this : new EngineStopped(problem(), getCause(), true);
+        @Override
+        public EngineStopped suspectingRequest() {
+            return suspectsRequest ? this : new EngineStopped(problem(), getCause(), true);
         }
 
-        /** Returns whether the request was running, so that it may be the cause. */
-        public boolean isOfRunningRequest() {
-            return ofRunningRequest;
+        /** Returns whether the request was running. */
+        @Override
+        public boolean suspectsRequest() {
+            return suspectsRequest;
         }
     }
 }

@@ -206,7 +206,7 @@ public final class BatchJob {
                 line.restart(model, engine);
                 return;
             }
-            response = line.refusal(stopped.second());
+            response = line.refusal(stopped.suspectingRequest());
         } catch (RoseException lost) {
             if (lost instanceof DeviceFailure device && device.recoverable() && line.tries() < MAX_TRIES) {
                 retries.add(line);

@@ -159,7 +159,7 @@ final class LineInFlight {
 
     /** Records that a replica has stopped; returns whether it is the first that stopped during the line. */
     boolean isFirstLoss(ReplicaStopped stopped) {
-        boolean isFirst = !lostReplica && !stopped.isSecond();
+        boolean isFirst = !lostReplica && !stopped.suspectsRequest();
         lostReplica = true;
         return isFirst;
     }

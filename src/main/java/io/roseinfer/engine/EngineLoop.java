@@ -399,7 +399,7 @@ final class EngineLoop {
     void endAll(RequestOutcome outcome) {
         while (!live.isEmpty()) {
             LiveRequest request = live.getFirst();
-            inFlight.terminate(request, request.hasLostReplica() ? outcome.ofSecondReplica() : outcome);
+            inFlight.terminate(request, request.hasLostReplica() ? outcome.suspectingRequest() : outcome);
             request.sequence().filter(own -> own.finishReason().isEmpty()).ifPresent(waitingQueue::abandoned);
             forget(request);
         }

@@ -150,7 +150,9 @@ final class Replica implements IdleReplicas.Sleeper {
         int left = stopServing(Optional.of(RequestOutcome.failed(stopped)));
         boolean last = left == 0;
         failureOutcome = RequestOutcome.failed(
-                last ? stopped : new ReplicaStopped("replica " + index() + " stopped: " + describe(failure), failure));
+                last
+                        ? stopped.suspectingRequest()
+                        : new ReplicaStopped("replica " + index() + " stopped: " + describe(failure), failure));
         if (!(failure instanceof DeviceFailure)) {
             discardSteps(stopped);
         }
@@ -202,7 +204,7 @@ final class Replica implements IdleReplicas.Sleeper {
         if (outcome != null && manager.hasLiveReplicas()) {
             loop.requeueRestartable(manager::requeue);
         }
-        loop.endAll(outcome == null ? manager.shutdownOutcome() : outcome.ofRunningRequest());
+        loop.endAll(outcome == null ? manager.shutdownOutcome() : outcome);
     }
 
     void unpark() {

@@ -2,8 +2,7 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
-import io.roseinfer.base.RoseException.EngineStopped;
-import io.roseinfer.base.RoseException.ReplicaStopped;
+import io.roseinfer.base.RoseException.Stopped;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.Optional;
 
@@ -33,14 +32,9 @@ record RequestOutcome(FinishReason reason, Optional<String> stopString, Optional
         return new RequestOutcome(FinishReason.STOP, Optional.of(stopString), Optional.empty());
     }
 
-    /** Returns the outcome of a request during which another replica has stopped before. */
-    RequestOutcome ofSecondReplica() {
-        return failure.orElse(null) instanceof ReplicaStopped stopped ? failed(stopped.second()) : this;
-    }
-
-    /** Returns the outcome of a request that was running when the engine stopped. */
-    RequestOutcome ofRunningRequest() {
-        return failure.orElse(null) instanceof EngineStopped stopped ? failed(stopped.forRunningRequest()) : this;
+    /** Returns the outcome of a request that may be the cause if its engine or replica has stopped. */
+    RequestOutcome suspectingRequest() {
+        return failure.orElse(null) instanceof Stopped stopped ? failed(stopped.suspectingRequest()) : this;
     }
 
     static RequestOutcome failed(RoseException failure) {

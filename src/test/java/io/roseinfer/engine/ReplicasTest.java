@@ -205,7 +205,7 @@ class ReplicasTest {
             assertThatThrownBy(() -> engine.generate(Models.request(8, 14)))
                     .isInstanceOfSatisfying(
                             ReplicaStopped.class,
-                            stopped -> assertThat(stopped.isSecond()).isTrue())
+                            stopped -> assertThat(stopped.suspectsRequest()).isTrue())
                     .hasMessageEndingWith(
                             "; it is the second replica that stopped during this request, so do not submit it again");
             assertThat(IntStream.range(0, 3)
@@ -263,7 +263,7 @@ class ReplicasTest {
             assertThatThrownBy(stream::completion)
                     .isInstanceOfSatisfying(
                             ReplicaStopped.class,
-                            stopped -> assertThat(stopped.isSecond()).isFalse())
+                            stopped -> assertThat(stopped.suspectsRequest()).isFalse())
                     .hasMessageContaining("replica 0 stopped")
                     .hasMessageContaining("the device is gone")
                     .hasMessageEndingWith("; the other replicas continue, so submit the request again");

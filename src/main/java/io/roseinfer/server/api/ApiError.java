@@ -70,8 +70,10 @@ public final class ApiError extends RuntimeException {
     }
 
     /** Returns a 500 error that OpenAI's clients do not retry. */
-    private static ApiError notToBeRepeated(String message) {
-        return internal(message).withHeader("x-should-retry", "false");
+    private static ApiError notToBeRepeated(RoseException failure) {
+        String why =
+                failure instanceof RoseException.EngineStopped ? "; this request was running and may be the cause" : "";
+        return internal(failure.jsonMessage() + why).withHeader("x-should-retry", "false");
     }
 
     public ApiError withHeader(String name, String value) {
@@ -89,11 +91,8 @@ public final class ApiError extends RuntimeException {
         return switch (failure) {
             case RoseException.BadInput bad -> badRequest(bad.jsonMessage());
             case RoseException.Overloaded full -> overloaded(full.messageWithout(Remedy.RAISE_MAX_INFLIGHT_REQUESTS));
-            case RoseException.EngineStopped stopped
-            when stopped.isOfRunningRequest() ->
-                notToBeRepeated(stopped.jsonMessage() + "; this request was running and may be the cause");
+            case RoseException.Stopped stopped when stopped.suspectsRequest() -> notToBeRepeated(failure);
             case RoseException.EngineStopped stopped -> unavailable(stopped.jsonMessage());
-            case RoseException.ReplicaStopped stopped when stopped.isSecond() -> notToBeRepeated(stopped.jsonMessage());
             default -> internal(failure.jsonMessage());
         };
     }
