@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.LogCapture;
 import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
@@ -10,11 +11,6 @@ import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,35 +92,17 @@ class ReplicaFaultsTest {
 
     @Test
     void lost_replica_is_logged_once_with_the_reason_and_what_remains() throws Exception {
-        List<String> logged = new CopyOnWriteArrayList<>();
-        Handler handler = new Handler() {
-            @Override
-            public void publish(LogRecord entry) {
-                logged.add(entry.getLevel() + " " + entry.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger logger = Logger.getLogger("io.roseinfer.engine");
-        Level level = logger.getLevel();
-        logger.setLevel(Level.ALL);
-        logger.addHandler(handler);
         SimOptions dying = SimOptions.defaults().withFaults(SimFaults.parse("the test", "death=14"));
-        try (TestServer server = start(FIRST_LIVING, dying, SimOptions.defaults())) {
+        try (LogCapture log = new LogCapture("io.roseinfer.engine");
+                TestServer server = start(FIRST_LIVING, dying, SimOptions.defaults())) {
             assertThat(server.complete(body(14, false)).status()).isEqualTo(200);
-            assertThat(logged)
-                    .filteredOn(line -> line.contains("replica"))
+            assertThat(log.records())
+                    .filteredOn(entry -> entry.getMessage().contains("replica"))
+                    .extracting(entry -> entry.getLevel() + " " + entry.getMessage())
                     .singleElement()
                     .satisfies(line -> assertThat(line)
                             .startsWith("SEVERE replica 0 stopped: ")
                             .endsWith("; 1 of 2 still serves; restart the server to restore it"));
-        } finally {
-            logger.removeHandler(handler);
-            logger.setLevel(level);
         }
     }
 

@@ -2,24 +2,20 @@ package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.LogCapture;
 import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import io.roseinfer.tokenizer.Tokenizer;
 import java.lang.reflect.Proxy;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.logging.Handler;
 import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,32 +25,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Failures are logged with more details than are sent, and ignored fields by name. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnexpectedFailureTest {
-    private static final Logger LOGGER = Logger.getLogger("io.roseinfer.server");
-
-    private final List<LogRecord> logged = new CopyOnWriteArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord entry) {
-            logged.add(entry);
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-
-    @BeforeEach
-    void listen() {
-        LOGGER.addHandler(handler);
-        LOGGER.setUseParentHandlers(false);
-    }
+    private final LogCapture log = new LogCapture("io.roseinfer.server");
 
     @AfterEach
     void listenNoMore() {
-        LOGGER.removeHandler(handler);
-        LOGGER.setUseParentHandlers(true);
+        log.close();
     }
 
     /** The real tokenizer with a defect. */
@@ -82,7 +57,7 @@ class UnexpectedFailureTest {
             assertThat(answer.body())
                     .contains("unexpected IllegalStateException")
                     .doesNotContain("secret");
-            assertThat(logged)
+            assertThat(log.records())
                     .filteredOn(entry -> defect.equals(entry.getThrown()))
                     .hasSize(1);
             while (server.log.isEmpty()) {
@@ -91,7 +66,7 @@ class UnexpectedFailureTest {
             assertThat(TestServer.json(server.log.getFirst()).get("error").stringValue())
                     .isEqualTo("unexpected IllegalStateException");
             String id = TestServer.json(server.log.getFirst()).get("request_id").stringValue();
-            assertThat(logged).anyMatch(entry -> entry.getMessage().endsWith(", with id '" + id + "'"));
+            assertThat(log.records()).anyMatch(entry -> entry.getMessage().endsWith(", with id '" + id + "'"));
         }
     }
 
@@ -110,7 +85,7 @@ class UnexpectedFailureTest {
             assertThat(server.log)
                     .singleElement()
                     .satisfies(line -> assertThat(line).contains("not enough memory for this request"));
-            assertThat(logged).isEmpty();
+            assertThat(log.records()).isEmpty();
         }
     }
 
@@ -122,7 +97,7 @@ class UnexpectedFailureTest {
                         .isEqualTo(200);
             }
             server.server.close();
-            assertThat(logged)
+            assertThat(log.records())
                     .singleElement()
                     .extracting(LogRecord::getMessage)
                     .isEqualTo("ignoring the field \"max_token\" of requests");
@@ -142,7 +117,7 @@ class UnexpectedFailureTest {
             assertThat(server.complete(STEP_FAILS, "X-Request-Id: abc\r\n").status())
                     .isEqualTo(500);
             server.server.close();
-            assertThat(logged)
+            assertThat(log.records())
                     .anySatisfy(entry -> assertThat(entry.getMessage())
                             .startsWith("status 500 for /v1/completions, with id 'abc': ")
                             .contains("prompt that begins with token 7"));
@@ -160,7 +135,7 @@ class UnexpectedFailureTest {
                     .singleElement()
                     .satisfies(line -> assertThat(line)
                             .contains("request_id=abc", " status=500 ", "prompt that begins with token 7"));
-            assertThat(logged).isEmpty();
+            assertThat(log.records()).isEmpty();
         }
     }
 
@@ -171,7 +146,7 @@ class UnexpectedFailureTest {
                 assertThat(server.complete(STEP_FAILS).status()).isEqualTo(500);
             }
             server.server.close();
-            assertThat(logged)
+            assertThat(log.records())
                     .filteredOn(entry -> entry.getMessage().startsWith("status 500"))
                     .hasSize(FailureLog.MAX_PER_MINUTE);
         }
@@ -191,7 +166,7 @@ class UnexpectedFailureTest {
             gate.open();
             assertThat(client.answer().status()).isEqualTo(200);
             server.server.close();
-            assertThat(logged)
+            assertThat(log.records())
                     .singleElement()
                     .extracting(LogRecord::getMessage)
                     .asString()
@@ -213,7 +188,7 @@ class UnexpectedFailureTest {
                 assertThat(answer.body()).contains("\"stop_reason\":\"deadline\"");
             }
             server.server.close();
-            assertThat(logged)
+            assertThat(log.records())
                     .singleElement()
                     .extracting(LogRecord::getMessage)
                     .asString()
@@ -240,7 +215,7 @@ class UnexpectedFailureTest {
             server.aheadNanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
             server.complete("{\"prompt\":[1],\"max_tokens\":2}", "X-Request-Timeout: 5\r\n");
             server.server.close();
-            assertThat(logged.stream().map(LogRecord::getMessage))
+            assertThat(log.messages())
                     .hasSize(2)
                     .satisfiesExactly(
                             first -> assertThat(first).startsWith("1 of 2 requests timed out"),
