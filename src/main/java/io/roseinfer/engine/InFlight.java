@@ -138,14 +138,14 @@ final class InFlight {
     /**
      * Adds a tokenized request to the waiting queue.
      *
-     * @param engine the replica that may admit it, or {@link WaitingQueue#ANY}; if that replica has stopped, any may
+     * @param replica the replica that may admit it, or {@link WaitingQueue#ANY}; if that replica has stopped, any may
      * @return false if it has already ended
      */
-    boolean enqueue(LiveRequest request, Sequence sequence, int engine) {
+    boolean enqueue(LiveRequest request, Sequence sequence, int replica) {
         return waitingQueue.locked(() -> {
             boolean isReady = request.setReady(sequence);
             if (isReady) {
-                waitingQueue.add(sequence, engine);
+                waitingQueue.add(sequence, replica);
                 if (sequence.scheduler() == WaitingQueue.ANY) {
                     request.removeLoad();
                 }
@@ -161,9 +161,9 @@ final class InFlight {
     }
 
     /** Lets any replica admit the requests bound to one that stops. */
-    void unbindAll(int engine) {
+    void unbindAll(int replica) {
         waitingQueue.locked(() -> waitingQueue
-                .unbindAll(engine)
+                .unbindAll(replica)
                 .forEach(sequence -> requestOf(sequence).removeLoad()));
     }
 

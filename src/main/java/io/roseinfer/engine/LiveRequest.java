@@ -212,7 +212,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
                 tokens.stamps(),
                 finishedNanos,
                 tokens.steps(),
-                Math.max(0, engine()));
+                Math.max(0, replica()));
     }
 
     /** Marks it as cancelled. */
@@ -370,7 +370,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     /** Returns the replica that it is bound to or admitted by, or {@link WaitingQueue#ANY}. */
-    int engine() {
+    int replica() {
         Sequence own = sequence;
         return own == null ? WaitingQueue.ANY : own.scheduler();
     }

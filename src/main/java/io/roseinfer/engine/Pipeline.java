@@ -17,7 +17,7 @@ import io.roseinfer.scheduler.Scheduler;
  * The flight completed last stays readable until its ring entry is planned again.
  */
 final class Pipeline {
-    private final int engine;
+    private final int replica;
     private final ModelRunner runner;
     private final Scheduler scheduler;
     private final Clock clock;
@@ -36,12 +36,12 @@ final class Pipeline {
     /**
      * Creates an empty pipeline.
      *
-     * @param engine the replica's number
+     * @param replica the replica's number
      * @param clock read seven times per step
      * @param observer notified at every event of a step
      */
-    Pipeline(int engine, ModelRunner runner, Scheduler scheduler, Clock clock, StepObserver observer) {
-        this.engine = engine;
+    Pipeline(int replica, ModelRunner runner, Scheduler scheduler, Clock clock, StepObserver observer) {
+        this.replica = replica;
         this.clock = clock;
         this.runner = runner;
         this.scheduler = scheduler;
@@ -126,7 +126,7 @@ final class Pipeline {
     private Flight begin() {
         Flight flight = next();
         flight.record().set(Fact.START_NANOS, clock.nanos());
-        flight.record().set(Fact.ENGINE, engine);
+        flight.record().set(Fact.ENGINE, replica);
         on(StepEvent.PLANNING, flight);
         return flight;
     }

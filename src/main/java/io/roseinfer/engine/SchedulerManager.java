@@ -187,10 +187,10 @@ final class SchedulerManager implements AutoCloseable {
     void cancel(LiveRequest request) {
         // First, so that a replica that admits it from now on cancels it.
         request.cancel();
-        int engine =
-                inFlight.endBeforeAdmission(request, RequestOutcome.CANCELLED) ? WaitingQueue.ANY : request.engine();
-        if (engine != WaitingQueue.ANY && !request.hasEnded()) {
-            Replica replica = replicas.get(engine);
+        int number =
+                inFlight.endBeforeAdmission(request, RequestOutcome.CANCELLED) ? WaitingQueue.ANY : request.replica();
+        if (number != WaitingQueue.ANY && !request.hasEnded()) {
+            Replica replica = replicas.get(number);
             replica.loop().cancel(request);
             replica.wake();
         }

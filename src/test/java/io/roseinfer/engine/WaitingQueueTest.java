@@ -210,7 +210,7 @@ class WaitingQueueTest {
         List<LiveRequest> requests = Stream.generate(loops::submit).limit(4).toList();
         loops.runIteration(0);
         loops.runIteration(1);
-        assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1);
+        assertThat(requests).extracting(LiveRequest::replica).containsExactly(0, 0, 1, 1);
     }
 
     /**
@@ -243,7 +243,7 @@ class WaitingQueueTest {
                 expected += admits && !isBound ? 1 : 0;
             }
             loops.all.get(1).doWork(share);
-            assertThat(shared.stream().filter(request -> request.engine() == 1))
+            assertThat(shared.stream().filter(request -> request.replica() == 1))
                     .as("seed %d, share %d", seed, share)
                     .hasSize(expected);
         }
@@ -258,9 +258,9 @@ class WaitingQueueTest {
         }
         LiveRequest waits = loops.submit();
         loops.runIteration(0);
-        assertThat(waits.engine()).isEqualTo(WaitingQueue.ANY);
+        assertThat(waits.replica()).isEqualTo(WaitingQueue.ANY);
         loops.runIteration(1);
-        assertThat(waits.engine()).isEqualTo(1);
+        assertThat(waits.replica()).isEqualTo(1);
     }
 
     /** A prompt of three tokens takes a block, and each admitted request needs another to grow into. */
@@ -273,7 +273,7 @@ class WaitingQueueTest {
         loops.runIteration(1);
         loops.runIteration(1);
         loops.runIteration(1);
-        assertThat(requests).extracting(LiveRequest::engine).containsExactly(0, 0, 1, 1, 1, 1);
+        assertThat(requests).extracting(LiveRequest::replica).containsExactly(0, 0, 1, 1, 1, 1);
     }
 
     @Test
@@ -286,10 +286,10 @@ class WaitingQueueTest {
         loops.inFlight.unbindAll(0);
         loops.all.getFirst().requeueRestartable(loops.inFlight::requeue);
         loops.all.get(1).doWork(Integer.MAX_VALUE);
-        assertThat(back).extracting(LiveRequest::engine).containsOnly(1);
-        assertThat(bound.sequence().orElseThrow().isWaiting() || bound.engine() == 0)
+        assertThat(back).extracting(LiveRequest::replica).containsOnly(1);
+        assertThat(bound.sequence().orElseThrow().isWaiting() || bound.replica() == 0)
                 .isTrue();
-        assertThat(later.engine()).isEqualTo(WaitingQueue.ANY);
+        assertThat(later.replica()).isEqualTo(WaitingQueue.ANY);
         assertThat(loops.all.getFirst().load().requests()).isZero();
     }
 
@@ -306,7 +306,7 @@ class WaitingQueueTest {
         assertThat(loops.inFlight.waitingQueue().sharedCount()).isEqualTo(1);
         assertThat(loops.inFlight.waitingQueue().boundCount(1)).isZero();
         loops.runIteration(0);
-        assertThat(goesOn.engine()).isZero();
+        assertThat(goesOn.replica()).isZero();
         assertThat(loops.inFlight.endBeforeAdmission(goesOn, RequestOutcome.CANCELLED))
                 .isFalse();
         loops.run();
