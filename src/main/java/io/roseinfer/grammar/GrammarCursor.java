@@ -31,7 +31,7 @@ public final class GrammarCursor {
         history[0] = table.start();
     }
 
-    private ParseState state() {
+    ParseState state() {
         return history[length];
     }
 
