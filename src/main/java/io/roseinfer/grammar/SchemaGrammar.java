@@ -430,6 +430,9 @@ final class SchemaGrammar {
 
     /** Returns objects whose {@code some} have other names: a named property that must be so is required instead. */
     private static List<ObjectShape> withoutNamedSome(ObjectShape shape) {
+        if (shape.some().isEmpty()) {
+            return List.of(shape);
+        }
         List<ObjectShape> results = new ArrayList<>();
         results.add(shape.withSome(List.of()));
         for (Names one : shape.some()) {
@@ -561,8 +564,9 @@ final class SchemaGrammar {
             }
             List<String> excluded =
                     shape.named().keySet().stream().filter(texts::contains).toList();
+            boolean exists = texts.equals(Texts.Pattern.ALL); // after exclusions too: they are finite
             texts = excluded.isEmpty() ? texts : texts.and(new Texts.Finite(excluded).not());
-            if (!value.isFalse() && !texts.isEmpty()) {
+            if (!value.isFalse() && (exists || !texts.isEmpty())) {
                 items.add(Expression.sequence(
                         terminal(before, string(texts), space, Regex.literal(":"), space), value(value)));
             }

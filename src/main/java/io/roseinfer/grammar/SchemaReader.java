@@ -185,21 +185,22 @@ final class SchemaReader {
         require(values.isArray(), source, "enum", values, "an array");
         List<String> texts = new ArrayList<>();
         List<DecimalSet> numbers = new ArrayList<>();
-        ValueShape shape = ValueShape.NONE;
+        List<ValueShape> shapes = new ArrayList<>();
         for (JsonNode value : values) {
             if (value.isString()) {
                 texts.add(value.stringValue());
             } else if (value.isNumber()) {
                 numbers.add(constant(value).numbers());
             } else {
-                shape = shape.or(constant(value));
+                shapes.add(constant(value));
             }
         }
-        shape = shape.or(ValueShape.NONE.withStrings(new Texts.Finite(new ArrayList<>(new LinkedHashSet<>(texts)))));
+        shapes.add(ValueShape.NONE.withStrings(new Texts.Finite(new ArrayList<>(new LinkedHashSet<>(texts)))));
         while (numbers.size() > 1) {
             numbers.add(numbers.removeFirst().or(numbers.removeFirst()));
         }
-        return numbers.isEmpty() ? shape : shape.or(ValueShape.NONE.withNumbers(numbers.getFirst()));
+        numbers.forEach(set -> shapes.add(ValueShape.NONE.withNumbers(set)));
+        return ValueShape.anyOf(shapes.stream());
     }
 
     // --- schemas ----------------------------------------------------------------------------------------------------
