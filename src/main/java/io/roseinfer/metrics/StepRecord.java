@@ -41,6 +41,8 @@ public final class StepRecord {
         DECODE_ROWS(Kind.COUNT, "Decode Rows"),
         /** Positions attended to in one layer: a token at position p, counted from zero, attends to p + 1. */
         ATTENDED(Kind.COUNT, "Attended Positions"),
+        /** The part of {@link #ATTENDED} that decode rows attend to. */
+        DECODE_ATTENDED(Kind.COUNT, "Attended Positions of Decode Rows"),
         /** Positions that the longest decode row attends to; 0 without decode rows. */
         LONGEST(Kind.STATE, "Longest Decode Row"),
         /** Requests waiting when it was planned, without those it admitted. */

@@ -51,6 +51,7 @@ public final class StepPlan {
     private int prefillTokens;
     private int decodeRows;
     private long attended;
+    private long decodeAttended;
     private int longest;
     private long fromCache;
     private long recomputed;
@@ -87,6 +88,7 @@ public final class StepPlan {
         prefillTokens = 0;
         decodeRows = 0;
         attended = 0;
+        decodeAttended = 0;
         longest = 0;
         fromCache = 0;
         recomputed = 0;
@@ -136,11 +138,13 @@ public final class StepPlan {
         int drafts = Math.max(0, draws - 1);
         draftRows += drafts > 0 ? 1 : 0;
         draftTokens += drafts;
+        long positions = (long) count * sequence.computed + (long) count * (count + 1) / 2;
         if (count - drafts == 1 && sequence.computed >= sequence.promptLength()) {
             decodeRows++;
+            decodeAttended += positions;
             longest = Math.max(longest, sequence.computed + count);
         }
-        attended += (long) count * sequence.computed + (long) count * (count + 1) / 2;
+        attended += positions;
         sequence.advance(step, count, reports, draws, firstDraw);
     }
 
@@ -161,6 +165,7 @@ public final class StepPlan {
         totals.add(Fact.PREFILL_TOKENS, prefillTokens);
         totals.add(Fact.DECODE_ROWS, decodeRows);
         totals.add(Fact.ATTENDED, attended);
+        totals.add(Fact.DECODE_ATTENDED, decodeAttended);
         totals.add(Fact.CACHED_TOKENS, fromCache);
         totals.add(Fact.RECOMPUTED_TOKENS, recomputed);
         totals.add(Fact.FORCED_ADMISSIONS, forcedAdmissions);

@@ -467,7 +467,7 @@ class SimulatedTimeTest {
         assertThat(beyond.get("validity").get("notes").toString())
                 .containsPattern(
                         "[1-9][0-9.]* % of the simulated time is in steps outside the recorded range"
-                                + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens, other steps of .*, contexts up to 39 tokens\\)");
+                                + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens; prompts of .*; contexts up to 39 tokens\\)");
         assertThat(beyond.get("validity").get("extrapolated_share").doubleValue())
                 .isBetween(0.1, 1.0);
     }
@@ -589,18 +589,18 @@ class SimulatedTimeTest {
                 .isLessThan(1.1);
     }
 
-    /** The costs were recorded with contexts of up to 2,074 tokens. */
+    /** The costs were recorded with contexts of up to 4,095 tokens. */
     @Test
     void contexts_beyond_the_recorded_ones_are_noted_as_extrapolated() throws IOException {
-        List<String> costs = List.of("--backend=sim", "--step-costs=h100-llama-3.1-8b", "--chunked-prefill");
+        List<String> costs = List.of("--backend=sim", "--step-costs=h100-llama-3.2-1b", "--chunked-prefill");
         String[] load = {"--num-prompts=10", "--request-rate=0.3", "--random-output-len=100", "--max-batch-size=64"};
         String[] chunk = with(load, "--prefill-max-tokens=2048");
         assertThat(serve(costs, with(chunk, "--random-input-len=20000"))
                         .get("validity")
                         .get("notes")
                         .toString())
-                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside the recorded range .*,"
-                        + " contexts up to 2074 tokens\\)");
+                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside the recorded range .*;"
+                        + " contexts up to 4095 tokens\\)");
         assertThat(serve(costs, with(chunk, "--random-input-len=1000")).toString())
                 .doesNotContain("outside the recorded range");
     }
@@ -754,14 +754,14 @@ class SimulatedTimeTest {
         assertThat(shipped.code()).as(shipped.err()).isZero();
         assertThat(shipped.out())
                 .contains(
-                        "Note: simulated time, costs: NVIDIA H200, qwen3-0.6b in bf16, recorded 2026-11-27 at 9a9b89d5, not this machine,"
-                                + " largest error against real runs 11.9 % (p50, p90 and p99 of TTFT and TPOT in three runs of"
-                                + " another seed, with one engine and without drafts)\n",
+                        "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at 5b9625ec, not this"
+                                + " machine, largest error against real runs 22.1 % (p50, p90 and p99 of TTFT and TPOT in 16 runs of other"
+                                + " seeds: four loads, three policies, two engines with three routings)\n",
                         "Valid: yes");
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains("--backend sim has no recorded step costs of it", "Recorded costs: h200-qwen3-0.6b")
+                .contains("--backend sim has no recorded step costs of it", "Recorded costs: h100-qwen3-0.6b")
                 .hasLineCount(1);
         Outcome named =
                 bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m", "--step-costs=h200-qwen3-0.6b");
@@ -786,15 +786,32 @@ class SimulatedTimeTest {
             delimiter = '|',
             value = {
                 "--replicas=2               | , not validated with several engines",
+                "--chunked-prefill          | , not validated with chunked prefill",
+                "--preemption-policy=youngest | , not validated with another preemption policy",
                 "--speculate=synthetic:0.5  | , not validated with drafts",
                 "--step-noise=0.1           | , not validated with random step times",
                 "--step-cost-scale=1.5      | , multiplied by 1.5, not validated against real runs"
             })
     void settings_that_no_validation_covers_take_the_place_of_its_error(String flag, String words) {
-        assertThat(bench("serve", List.of("--backend=sim", "--num-prompts=30"), flag)
+        assertThat(bench(
+                                "serve",
+                                List.of(
+                                        "--backend=sim",
+                                        "--num-prompts=30",
+                                        "--step-costs=h200-gpt2",
+                                        "--random-input-len=256"),
+                                flag)
                         .out())
                 .contains("not this machine" + words + "\n")
                 .doesNotContain("largest error");
+    }
+
+    @Test
+    void run_with_properties_that_no_validation_covers_says_so() {
+        List<String> costs = List.of("--backend=sim", "--step-costs=h200-qwen3-0.6b", "--dataset=synthetic");
+        assertThat(bench("serve", costs, "--num-prompts=100", "--request-rate=20", "--kv-blocks=200")
+                        .out())
+                .contains("Note: no validation covers runs with prefix-cache hits and preemptions, as this one\n");
     }
 
     @Test

@@ -69,6 +69,7 @@ final class RecordAudit implements StepObserver {
         add(Fact.RECOMPUTED_TOKENS, Math.max(0, Math.min(end, request.computedOnce()) - start));
         for (int position = start; position < end; position++) {
             add(Fact.ATTENDED, position + 1);
+            add(Fact.DECODE_ATTENDED, decodes ? position + 1 : 0);
         }
         if (request.computedOnce() == 0) {
             add(Fact.CACHED_TOKENS, start);

@@ -33,7 +33,7 @@ final class CostFit {
 
     private static final int ROUNDS = 12;
 
-    private static final RowParts PARTS = RowParts.CLUSTERS;
+    private static final RowParts PARTS = RowParts.BEYOND_MEAN;
 
     /** One step: its width, its nanoseconds and features, and its weight in the fit. */
     private static final class Row {

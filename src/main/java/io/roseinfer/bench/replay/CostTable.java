@@ -9,7 +9,8 @@ import io.roseinfer.base.Check;
  * <pre>
  * decode    decode.curve(tokens)   + perAttended · attended + perLongest · part
  * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · part
+ * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · part,
+ *           at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
  * <p>Attention splits a step's work by rows, so one long row delays the others. Its length, divided by the number of parts that attention
@@ -58,7 +59,11 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
         if (shape.isDecode()) {
             return decode.nanos(shape.tokens(), shape);
         }
-        return (shape.isMixed() ? mixed : prefill).nanos(shape.tokens(), shape);
+        if (!shape.isMixed()) {
+            return prefill.nanos(shape.tokens(), shape);
+        }
+        double apart = Math.max(nanos(shape.decodeRows()), nanos(shape.prompts()));
+        return Math.max(mixed.nanos(shape.tokens(), shape), apart);
     }
 
     @Override

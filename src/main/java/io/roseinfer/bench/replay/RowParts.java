@@ -1,7 +1,23 @@
 package io.roseinfer.bench.replay;
 
-/** The number of parts that attention splits a decode row into. Few rows are split, so that all of a GPU works. */
+/**
+ * The number of parts that attention splits a decode row into, and the positions of a part that one row delays a step by. Few rows are
+ * split, so that all of a GPU works.
+ */
 enum RowParts {
+    /** The clusters of {@link #CLUSTERS}; only positions of the longest row beyond the mean of all decode rows delay the step. */
+    BEYOND_MEAN {
+        @Override
+        double number(int rows) {
+            return CLUSTERS.number(rows);
+        }
+
+        @Override
+        double of(StepShape shape) {
+            double mean = (double) shape.decodeAttended() / Math.max(1, shape.tokens() - shape.prefillTokens());
+            return Math.max(0, shape.longest() - mean) / number(shape.samples());
+        }
+    },
     /** The clusters of the attention kernel for 8 KV heads on 132 multiprocessors: 8, 4, 2 or 1. */
     CLUSTERS {
         @Override

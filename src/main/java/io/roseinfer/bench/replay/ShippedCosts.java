@@ -20,8 +20,9 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, dtype                 the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * validation                   {largest_error_percent, of, commit, date, command}: the largest difference of predictions from real
- *                              runs, in which values, and the command that compares them; absent if they were not compared
+ * validation                   {largest_error_percent, of, covers[], commit, date, command}: the largest difference of predictions from
+ *                              real runs, in which values, {@link StepCosts.Validation#covered}, and the command that compares them;
+ *                              absent if they were not compared
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
@@ -32,8 +33,8 @@ import tools.jackson.databind.JsonNode;
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
  * mixed_per_row, mixed_per_attended, mixed_per_longest
  * row_parts                    the number of these parts, a {@link RowParts} in lower case; sixteenths if absent
- * range                        {min_decode_rows, max_decode_rows, min_tokens, max_tokens}: the smallest and largest steps; if known
- *                              max_context and max_attended of {@link StepRange}
+ * range                        {decode, prompts, mixed, max_context} of {@link StepRange}; a kind is {min_tokens, largest[][tokens, KV
+ *                              tokens]}, for prompts {min_tokens, max_tokens}
  * turn, wake                   median nanoseconds outside of steps, as in {@link HostTimes}
  * arriving, first, later       the same, or quantiles to draw from
  * </pre>
@@ -95,13 +96,10 @@ public final class ShippedCosts {
                 formula(root, "other"),
                 formula(root, root.has("mixed") ? "mixed" : "other"),
                 new StepRange(
-                        range.path("min_decode_rows").asInt(),
-                        range.path("max_decode_rows").asInt(),
-                        range.path("min_tokens").asInt(),
-                        range.path("max_tokens").asInt(),
-                        maxMixedTokens(root),
-                        range.path("max_context").asLong(StepRange.UNKNOWN),
-                        range.path("max_attended").asLong(StepRange.UNKNOWN)));
+                        kind(range.path("decode")),
+                        kind(range.path("prompts")),
+                        kind(range.path("mixed")),
+                        range.path("max_context").asLong(StepRange.UNKNOWN)));
         HostTimes host = new HostTimes(
                 root.path("turn").asLong(),
                 root.path("wake").asLong(),
@@ -123,12 +121,18 @@ public final class ShippedCosts {
                 root.path("kv_blocks").asInt(0));
     }
 
-    private static String validation(JsonNode comparison) {
+    private static StepCosts.Validation validation(JsonNode comparison) {
         return comparison.isMissingNode()
-                ? StepCosts.NOT_VALIDATED
-                : "largest error against real runs "
-                        + comparison.path("largest_error_percent").asDouble() + " % ("
-                        + comparison.path("of").asString("") + ")";
+                ? StepCosts.Validation.MISSING
+                : new StepCosts.Validation(
+                        "largest error against real runs "
+                                + comparison.path("largest_error_percent").asDouble() + " % ("
+                                + comparison.path("of").asString("") + ")",
+                        comparison
+                                .path("covers")
+                                .valueStream()
+                                .map(JsonNode::stringValue)
+                                .toList());
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {
@@ -144,12 +148,15 @@ public final class ShippedCosts {
         return RowParts.valueOf(root.path("row_parts").asString("sixteenths").toUpperCase(Locale.ROOT));
     }
 
-    /** Returns the tokens of the largest recorded step of prompts and decode rows: where its curve ends. */
-    private static int maxMixedTokens(JsonNode root) {
-        JsonNode tokens = root.path("mixed").path("tokens");
-        return tokens.isEmpty()
-                ? root.path("range").path("max_tokens").asInt()
-                : tokens.get(tokens.size() - 1).asInt();
+    private static StepRange.Kind kind(JsonNode node) {
+        List<StepRange.Measured> largest = node.has("max_tokens")
+                ? List.of(new StepRange.Measured(node.path("max_tokens").asInt(), StepRange.UNKNOWN))
+                : node.path("largest")
+                        .valueStream()
+                        .map(step -> new StepRange.Measured(
+                                step.path(0).asInt(), step.path(1).asLong()))
+                        .toList();
+        return new StepRange.Kind(node.path("min_tokens").asInt(), largest);
     }
 
     private static Curve curve(JsonNode node, String x) {

@@ -4,17 +4,19 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Step costs for simulated time.
  *
  * @param source description of their source, for results
- * @param validation how predictions by them compare with real runs, for results; empty if they are not measured
+ * @param validation how predictions by them compare with real runs
  * @param model the model that was recorded, as for {@code --model}; empty if they apply to any model
  * @param times durations with normal or recorded pace
  * @param resampled pace with resampled deviations, by seed; empty without recorded runs
@@ -23,14 +25,40 @@ import java.util.stream.Collectors;
  */
 public record StepCosts(
         String source,
-        String validation,
+        Validation validation,
         String model,
         StepTimes times,
         Optional<LongFunction<Pace>> resampled,
         int inFlight,
         int kvBlocks) {
-    /** The validation of measured costs without one. */
-    static final String NOT_VALIDATED = "not validated against real runs";
+    private static final String PREFIX_HITS = "prefix-cache hits";
+
+    /**
+     * How predictions by costs compare with real runs.
+     *
+     * @param words the error in words, for results; empty for costs that are not measured
+     * @param covered settings of the compared runs besides a single engine with default policies, in words
+     */
+    public record Validation(String words, List<String> covered) {
+        /** Costs that are not measured. */
+        static final Validation NONE = new Validation("", List.of());
+
+        /** Measured costs that were not compared. */
+        static final Validation MISSING = new Validation("not validated against real runs", List.of());
+
+        public Validation {
+            covered = List.copyOf(covered);
+        }
+
+        private String with(List<String> settings) {
+            List<String> uncovered = settings.stream()
+                    .filter(setting -> !covered.contains(setting))
+                    .toList();
+            return uncovered.isEmpty() || equals(MISSING)
+                    ? words
+                    : "not validated with " + String.join(" or ", uncovered);
+        }
+    }
 
     /**
      * Creates costs that are not measured.
@@ -40,7 +68,7 @@ public record StepCosts(
      */
     public static StepCosts of(String text, CostModel costs, int kvBlocks) {
         StepTimes times = new StepTimes(costs, Pace.EVEN, HostTimes.NONE);
-        return new StepCosts("step costs " + text, "", "", times, Optional.empty(), 1, kvBlocks);
+        return new StepCosts("step costs " + text, Validation.NONE, "", times, Optional.empty(), 1, kvBlocks);
     }
 
     /**
@@ -61,7 +89,7 @@ public record StepCosts(
         return new StepCosts(
                 "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", "))
                         + (first.model().isEmpty() ? "" : ", recorded with " + first.model()),
-                NOT_VALIDATED,
+                Validation.MISSING,
                 first.model(),
                 times,
                 Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
@@ -73,7 +101,7 @@ public record StepCosts(
     public StepCosts scaled(double factor) {
         return new StepCosts(
                 source + ", multiplied by " + factor,
-                validation.isEmpty() ? "" : NOT_VALIDATED,
+                validation.equals(Validation.NONE) ? Validation.NONE : Validation.MISSING,
                 model,
                 new StepTimes(times.costs().times(factor), times.pace(), times.host()),
                 resampled,
@@ -84,14 +112,32 @@ public record StepCosts(
     /**
      * Returns the source, and how predictions by these costs compare with real runs.
      *
-     * @param uncovered settings of a simulation that no validation covers, in words
+     * @param settings the settings of a simulation that a validation may not cover, in words
      */
-    public String description(List<String> uncovered) {
-        if (validation.isEmpty()) {
-            return source;
+    public String description(List<String> settings) {
+        return validation.equals(Validation.NONE) ? source : source + ", " + validation.with(settings);
+    }
+
+    /** Returns a note on properties of a simulated run that a stated error does not cover. */
+    public Optional<String> uncovered(LoadResult run) {
+        if (validation.equals(Validation.NONE) || validation.equals(Validation.MISSING)) {
+            return Optional.empty();
         }
-        boolean isCovered = uncovered.isEmpty() || validation.equals(NOT_VALIDATED);
-        return source + ", " + (isCovered ? validation : "not validated with " + String.join(" or ", uncovered));
+        long cached = sum(run, Fact.CACHED_TOKENS);
+        List<String> properties = Stream.of(
+                        cached > RunValidity.MIN_NOTED_SHARE * (cached + sum(run, Fact.PREFILL_TOKENS))
+                                ? PREFIX_HITS
+                                : "",
+                        sum(run, Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
+                .filter(property -> !property.isEmpty() && !validation.covered().contains(property))
+                .toList();
+        return properties.isEmpty()
+                ? Optional.empty()
+                : Optional.of("no validation covers runs with " + String.join(" and ", properties) + ", as this one");
+    }
+
+    private static long sum(LoadResult run, Fact fact) {
+        return run.steps().stream().mapToLong(step -> step.get(fact)).sum();
     }
 
     /** Returns the name of a run, and why it is invalid if it is. */

@@ -1,77 +1,116 @@
 package io.roseinfer.bench.replay;
 
-import java.util.IntSummaryStatistics;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
- * The range of measured steps.
+ * The range of measured steps, apart for steps that only decode, steps of prompts, and mixed steps. A step is within the range if a measured
+ * step of its kind had at least as many tokens and, at once, at least as many KV tokens.
  *
- * @param minDecodeRows minimum rows of steps that only decode; a draft counts as a row
- * @param maxDecodeRows maximum rows of steps that only decode
- * @param minTokens minimum tokens of other steps
- * @param maxTokens maximum tokens of other steps
- * @param maxMixedTokens maximum tokens of those with decode rows
+ * @param decode steps that only decode; a draft counts as a token
+ * @param prompts steps of prompts alone, whose KV tokens are not counted
+ * @param mixed steps of prompts and decode rows, with the KV tokens of the decode rows
  * @param maxContext maximum of {@link StepShape#context} in tokens, {@link #UNKNOWN} if it was not recorded
- * @param maxAttended maximum attended positions of steps that only decode, {@link #UNKNOWN} if they were not recorded
  */
-public record StepRange(
-        int minDecodeRows,
-        int maxDecodeRows,
-        int minTokens,
-        int maxTokens,
-        int maxMixedTokens,
-        long maxContext,
-        long maxAttended) {
-    /** A maximum that is unknown, and so contains all steps. */
+public record StepRange(Kind decode, Kind prompts, Kind mixed, long maxContext) {
+    /** A number that is unknown, and so contains all steps. */
     public static final long UNKNOWN = Long.MAX_VALUE;
 
     /** All steps, for costs that were not measured. */
-    public static final StepRange ALL = new StepRange(0, Integer.MAX_VALUE, 0, Integer.MAX_VALUE);
+    public static final StepRange ALL = new StepRange(Kind.ALL, Kind.ALL, Kind.ALL, UNKNOWN);
 
-    /** Creates a range of steps of unknown contexts. */
-    public StepRange(int minDecodeRows, int maxDecodeRows, int minTokens, int maxTokens) {
-        this(minDecodeRows, maxDecodeRows, minTokens, maxTokens, maxTokens, UNKNOWN, UNKNOWN);
+    /**
+     * A measured step.
+     *
+     * @param kvTokens positions that it attends to, {@link #UNKNOWN} if they were not recorded
+     */
+    public record Measured(int tokens, long kvTokens) {}
+
+    /**
+     * The measured steps of a kind.
+     *
+     * @param minTokens minimum tokens of a step
+     * @param largest steps such that no other has more tokens and more KV tokens, by descending tokens; empty if none was measured
+     */
+    public record Kind(int minTokens, List<Measured> largest) {
+        private static final Kind ALL = new Kind(0, List.of(new Measured(Integer.MAX_VALUE, UNKNOWN)));
+
+        public Kind {
+            largest = List.copyOf(largest);
+        }
+
+        private static Kind of(List<Measured> steps) {
+            List<Measured> largest = new ArrayList<>();
+            long most = -1;
+            for (Measured step : steps.stream()
+                    .sorted(Comparator.comparingInt(Measured::tokens)
+                            .thenComparingLong(Measured::kvTokens)
+                            .reversed())
+                    .toList()) {
+                if (step.kvTokens() > most) {
+                    most = step.kvTokens();
+                    largest.add(step);
+                }
+            }
+            return new Kind(steps.stream().mapToInt(Measured::tokens).min().orElse(0), largest);
+        }
+
+        /** Returns the maximum tokens of a step, 0 if none was measured. */
+        public int maxTokens() {
+            return largest.isEmpty() ? 0 : largest.getFirst().tokens();
+        }
+
+        private long maxKvTokens() {
+            return largest.isEmpty() ? 0 : largest.getLast().kvTokens();
+        }
+
+        private boolean contains(int tokens, long kvTokens) {
+            return tokens >= minTokens
+                    && largest.stream().anyMatch(step -> tokens <= step.tokens() && kvTokens <= step.kvTokens());
+        }
+
+        private String words(String unit) {
+            if (largest.isEmpty()) {
+                return "none";
+            }
+            return minTokens + " to " + maxTokens() + " " + unit
+                    + (maxKvTokens() == UNKNOWN ? "" : " and up to " + maxKvTokens() + " KV tokens");
+        }
     }
 
     static StepRange of(List<StepShape> steps) {
-        List<StepShape> decode = steps.stream().filter(StepShape::isDecode).toList();
-        IntSummaryStatistics rows = decode.stream().mapToInt(StepShape::rows).summaryStatistics();
-        IntSummaryStatistics tokens = steps.stream()
-                .filter(step -> !step.isDecode())
-                .mapToInt(StepShape::tokens)
-                .summaryStatistics();
         // Without the longest rows, only means of contexts are known, which are below their maximum.
-        boolean hasLongest = decode.stream().anyMatch(step -> step.longest() > 0);
-        long context = steps.stream().mapToLong(StepShape::context).max().orElse(0);
-        long attended = decode.stream().mapToLong(StepShape::attended).max().orElse(0);
+        boolean hasLongest = steps.stream().anyMatch(step -> step.longest() > 0);
+        boolean hasAttended = steps.stream().anyMatch(step -> step.attended() > 0);
         return new StepRange(
-                rows.getMin(),
-                rows.getMax(),
-                tokens.getMin(),
-                tokens.getMax(),
-                steps.stream()
-                        .filter(StepShape::isMixed)
-                        .mapToInt(StepShape::tokens)
-                        .max()
-                        .orElse(tokens.getMax()),
-                hasLongest ? context : UNKNOWN,
-                attended > 0 ? attended : UNKNOWN);
+                kind(steps.stream().filter(StepShape::isDecode).toList(), hasAttended),
+                kind(
+                        steps.stream()
+                                .filter(step -> !step.isDecode() && !step.isMixed())
+                                .toList(),
+                        false),
+                kind(steps.stream().filter(StepShape::isMixed).toList(), hasAttended),
+                hasLongest ? steps.stream().mapToLong(StepShape::context).max().orElse(0) : UNKNOWN);
+    }
+
+    private static Kind kind(List<StepShape> steps, boolean countsKv) {
+        return Kind.of(steps.stream()
+                .map(step -> new Measured(step.tokens(), countsKv ? step.decodeAttended() : UNKNOWN))
+                .toList());
     }
 
     /** Returns whether a step is within the range. */
     public boolean contains(StepShape step) {
-        boolean isWithin = step.isDecode()
-                ? step.tokens() >= minDecodeRows && step.tokens() <= maxDecodeRows && step.attended() <= maxAttended
-                : step.tokens() >= minTokens && step.tokens() <= (step.isMixed() ? maxMixedTokens : maxTokens);
-        return isWithin && step.context() <= maxContext;
+        Kind kind = step.isDecode() ? decode : step.isMixed() ? mixed : prompts;
+        return kind.contains(step.tokens(), step.isDecode() || step.isMixed() ? step.decodeAttended() : 0)
+                && step.context() <= maxContext;
     }
 
     /** Returns the range in words, without unknown maxima. */
     String words() {
-        return "decode of " + minDecodeRows + " to " + maxDecodeRows + " rows"
-                + (maxAttended == UNKNOWN ? "" : " and up to " + maxAttended + " KV tokens")
-                + ", other steps of " + minTokens + " to " + maxTokens + " tokens"
-                + (maxMixedTokens >= maxTokens ? "" : " (" + maxMixedTokens + " with decode rows)")
-                + (maxContext == UNKNOWN ? "" : ", contexts up to " + maxContext + " tokens");
+        return "decode of " + decode.words("rows") + "; prompts of " + prompts.words("tokens") + "; both together: "
+                + mixed.words("tokens")
+                + (maxContext == UNKNOWN ? "" : "; contexts up to " + maxContext + " tokens");
     }
 }

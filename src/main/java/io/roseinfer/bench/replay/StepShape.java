@@ -10,13 +10,15 @@ import io.roseinfer.metrics.StepRecord.Fact;
  * @param tokens tokens of all rows
  * @param prefillTokens prompt tokens of all rows
  * @param attended positions attended to in one layer, summed over tokens: a token at position p, counted from zero, attends to p + 1
+ * @param decodeAttended the part of {@code attended} that decode rows attend to
  * @param longest positions that the longest decode row attends to, or 0 without decode rows
  * @param draftTokens draft tokens of all rows
  */
-public record StepShape(int rows, int tokens, int prefillTokens, long attended, long longest, int draftTokens) {
-    /** Creates the shape of a step without drafts. */
+public record StepShape(
+        int rows, int tokens, int prefillTokens, long attended, long decodeAttended, long longest, int draftTokens) {
+    /** Creates the shape of a step without drafts whose rows all decode, or all compute prompts. */
     public StepShape(int rows, int tokens, int prefillTokens, long attended, long longest) {
-        this(rows, tokens, prefillTokens, attended, longest, 0);
+        this(rows, tokens, prefillTokens, attended, prefillTokens == 0 ? attended : 0, longest, 0);
     }
 
     static StepShape of(StepRecord step) {
@@ -25,8 +27,25 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
                 (int) step.get(Fact.TOKENS),
                 (int) step.get(Fact.PREFILL_TOKENS),
                 step.get(Fact.ATTENDED),
+                decodeAttended(step),
                 step.get(Fact.LONGEST),
                 (int) step.get(Fact.DRAFT_TOKENS));
+    }
+
+    /** Returns the positions of decode rows; for records without them, those that remain for prompts of like length from their first token. */
+    private static long decodeAttended(StepRecord step) {
+        long recorded = step.get(Fact.DECODE_ATTENDED);
+        long decodeRows = step.get(Fact.DECODE_ROWS);
+        if (recorded > 0 || decodeRows == 0) {
+            return recorded;
+        }
+        long prompts = Math.max(1, step.get(Fact.ROWS) - decodeRows);
+        long tokens = step.get(Fact.PREFILL_TOKENS);
+        long ofPrompts = tokens * (tokens / prompts + 1) / 2;
+        return Math.clamp(
+                step.get(Fact.ATTENDED) - ofPrompts,
+                decodeRows,
+                Math.max(decodeRows, decodeRows * step.get(Fact.LONGEST)));
     }
 
     /** Returns the tokens that are sampled if no row is a part of a prompt: one for each row, and one for each draft. */
@@ -42,6 +61,18 @@ public record StepShape(int rows, int tokens, int prefillTokens, long attended, 
     /** Returns whether rows that decode share the step with rows that compute a prompt. */
     public boolean isMixed() {
         return prefillTokens > 0 && prefillTokens < tokens;
+    }
+
+    /** Returns the decode rows of this step alone. */
+    StepShape decodeRows() {
+        int decoding = tokens - prefillTokens;
+        return new StepShape(decoding - draftTokens, decoding, 0, decodeAttended, decodeAttended, longest, draftTokens);
+    }
+
+    /** Returns the prompts of this step alone. */
+    StepShape prompts() {
+        int prompts = rows - (tokens - prefillTokens - draftTokens);
+        return new StepShape(Math.max(1, prompts), prefillTokens, prefillTokens, attended - decodeAttended, 0);
     }
 
     /**

@@ -42,6 +42,12 @@ final class SimulationUnderTest implements SystemUnderTest {
     /** The default batch limit is noted if the costs cover at least this many times as many rows. */
     private static final int FAR_BELOW = 4;
 
+    /** Flags of policies with their names in results. */
+    private static final Map<String, String> POLICIES = Map.of(
+            "--prefill-admission-policy", "another admission policy",
+            "--preemption-policy", "another preemption policy",
+            "--step-policy", "another step policy");
+
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
     private final EngineOptions asked;
@@ -53,6 +59,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
     private final boolean hasBatchFlag;
+    private final List<String> otherPolicies;
     private long runs;
 
     private SimulationUnderTest(
@@ -62,6 +69,11 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.spec = loaded.spec();
         this.costs = costs;
         this.hasBatchFlag = ExplicitFlags.has(line.command(), "--max-batch-size");
+        this.otherPolicies = POLICIES.entrySet().stream()
+                .filter(policy -> ExplicitFlags.has(line.command(), policy.getKey()))
+                .map(Map.Entry::getValue)
+                .sorted()
+                .toList();
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
         Map<String, String> hashes =
@@ -75,6 +87,10 @@ final class SimulationUnderTest implements SystemUnderTest {
         List<String> uncovered = new ArrayList<>();
         if (costs.size() > 1) {
             uncovered.add("several engines");
+        }
+        uncovered.addAll(otherPolicies);
+        if (asked.scheduler().chunkedPrefill()) {
+            uncovered.add("chunked prefill");
         }
         if (asked.scheduler().drafter().maxTokens() > 0) {
             uncovered.add("drafts");
@@ -199,7 +215,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     public List<String> notesOnSettings() {
         int limit = asked.scheduler().maxBatchSize();
         int rows = costs.stream()
-                .mapToInt(each -> each.times().costs().range().maxDecodeRows())
+                .mapToInt(each -> each.times().costs().range().decode().maxTokens())
                 .filter(max -> max < Integer.MAX_VALUE)
                 .max()
                 .orElse(0);
@@ -216,6 +232,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         StepCosts first = costs.getFirst();
         if (costs.stream().allMatch(first::equals)) {
             first.extrapolation(result).ifPresent(notes::add);
+            first.uncovered(result).ifPresent(notes::add);
             return notes;
         }
         for (int i = 0; i < costs.size(); i++) {

@@ -107,13 +107,13 @@ class CostFitTest {
         for (int i = 0; i < 2000; i++) {
             StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
             samples.add(new CostFit.Sample(
-                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * RowParts.CLUSTERS.of(shape)));
+                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * RowParts.BEYOND_MEAN.of(shape)));
         }
         CostTable table = CostFit.fit(samples);
         assertThat(table.decode().perAttended()).isCloseTo(4, within(0.2));
         assertThat(table.decode().perLongest()).isCloseTo(100, within(3.0));
         assertThat(table.nanos(decodeWith(32, 2000)) - table.nanos(decode(32, 100)))
-                .isCloseTo(1900 * (4 + 100), within(10_000.0));
+                .isCloseTo(1900 * (4 + 100 * 31 / 32.0), within(10_000.0));
     }
 
     @Test
@@ -134,6 +134,12 @@ class CostFitTest {
     /** Returns a step whose rows have 100 positions each, but one row has more. */
     private static StepShape decodeWith(int rows, int longest) {
         return new StepShape(rows, rows, 0, 100L * (rows - 1) + longest, longest);
+    }
+
+    @Test
+    void rows_of_like_length_delay_no_step() {
+        assertThat(RowParts.BEYOND_MEAN.of(decode(64, 1000))).isZero();
+        assertThat(RowParts.BEYOND_MEAN.of(decodeWith(4, 2100))).isEqualTo((2100 - 600) / 4.0);
     }
 
     @Test

@@ -63,23 +63,32 @@ public final class RecordCosts {
             formula(root, "mixed", table.mixed());
         }
         root.put("row_parts", table.decode().parts().name().toLowerCase(Locale.ROOT));
-        ObjectNode range = root.putObject("range")
-                .put("min_decode_rows", table.range().minDecodeRows())
-                .put("max_decode_rows", table.range().maxDecodeRows())
-                .put("min_tokens", table.range().minTokens())
-                .put("max_tokens", table.range().maxTokens());
-        if (table.range().maxContext() < StepRange.UNKNOWN) {
-            range.put("max_context", table.range().maxContext());
-        }
-        if (table.range().maxAttended() < StepRange.UNKNOWN) {
-            range.put("max_attended", table.range().maxAttended());
-        }
+        root.set("range", range(table.range()));
         root.put("turn", host.iterationNanos());
         root.put("wake", host.wakeNanos());
         quantiles(root.putArray("arriving"), host.arriving());
         quantiles(root.putArray("first"), host.first());
         quantiles(root.putArray("later"), host.later());
         return root;
+    }
+
+    static ObjectNode range(StepRange range) {
+        ObjectNode root = StrictJson.mapper().createObjectNode();
+        kind(root.putObject("decode"), range.decode());
+        root.putObject("prompts")
+                .put("min_tokens", range.prompts().minTokens())
+                .put("max_tokens", range.prompts().maxTokens());
+        kind(root.putObject("mixed"), range.mixed());
+        if (range.maxContext() < StepRange.UNKNOWN) {
+            root.put("max_context", range.maxContext());
+        }
+        return root;
+    }
+
+    private static void kind(ObjectNode node, StepRange.Kind kind) {
+        node.put("min_tokens", kind.minTokens());
+        ArrayNode largest = node.putArray("largest");
+        kind.largest().forEach(step -> largest.addArray().add(step.tokens()).add(step.kvTokens()));
     }
 
     private static void formula(ObjectNode root, String kind, CostTable.Formula costs) {

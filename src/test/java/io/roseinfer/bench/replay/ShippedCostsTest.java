@@ -49,14 +49,14 @@ class ShippedCostsTest {
 
     @Test
     void shipped_costs_name_their_model_and_cover_their_range() {
-        assertThat(ShippedCosts.nameFor("random:qwen3-0.6b")).contains("h200-qwen3-0.6b");
+        assertThat(ShippedCosts.nameFor("random:qwen3-0.6b")).contains("h100-qwen3-0.6b");
         assertThat(ShippedCosts.nameFor("builtin:tiny")).isEmpty();
-        StepCosts costs = ShippedCosts.load("h200-qwen3-0.6b");
+        StepCosts costs = ShippedCosts.load("h100-qwen3-0.6b");
         StepRange range = costs.times().costs().range();
         assertThat(costs.source()).startsWith("costs: NVIDIA ").endsWith(", not this machine");
         assertThat(costs.kvBlocks()).isPositive();
-        assertThat(range.maxDecodeRows()).isEqualTo(256);
-        assertThat(range.maxTokens()).isGreaterThanOrEqualTo(8192);
+        assertThat(range.decode().maxTokens()).isEqualTo(256);
+        assertThat(range.prompts().maxTokens()).isGreaterThanOrEqualTo(8192);
         assertThat(costs.times().costs().nanos(new StepShape(1, 1, 0, 100, 100)))
                 .isBetween(1e5, 1e7);
     }
@@ -77,7 +77,9 @@ class ShippedCostsTest {
         for (String name : ShippedCosts.names()) {
             StepCosts costs = ShippedCosts.load(name);
             assertThat(costs.source()).as(name).startsWith("costs: ").contains(", not this machine");
-            assertThat(costs.times().costs().range().maxDecodeRows()).as(name).isEqualTo(256);
+            assertThat(costs.times().costs().range().decode().maxTokens())
+                    .as(name)
+                    .isEqualTo(256);
             assertThat(costs.times().costs().nanos(new StepShape(64, 64, 0, 16_384, 256)))
                     .as(name)
                     .isGreaterThan(costs.times().costs().nanos(new StepShape(1, 1, 0, 256, 256)));
@@ -88,21 +90,47 @@ class ShippedCostsTest {
     void costs_give_their_largest_error_against_real_runs_or_are_not_validated() {
         assertThat(ShippedCosts.load("h100-llama-3.2-1b").description(List.of()))
                 .endsWith(", largest error against real runs 10.2 % (p50, p90 and p99 of TTFT and TPOT in nine runs of"
-                        + " another seed, with one engine and without drafts)");
+                        + " another seed, with loads like the recorded ones)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
                         ", recorded 2026-11-27 at 9a9b89d5, not this machine, largest error against real runs 11.9 % (p50,"
-                                + " p90 and p99 of TTFT and TPOT in three runs of another seed, with one engine and without drafts)");
+                                + " p90 and p99 of TTFT and TPOT in three runs of another seed, with loads like the recorded ones)");
         assertThat(ShippedCosts.names())
-                .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.NOT_VALIDATED))
-                .containsExactlyInAnyOrder("h100-qwen3-0.6b", "h100-llama-3.1-8b", "h100-gpt2");
+                .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.Validation.MISSING))
+                .containsExactlyInAnyOrder("h100-llama-3.1-8b", "h100-gpt2");
+    }
+
+    @Test
+    void mixed_step_costs_at_least_its_decode_rows_and_its_prompts() {
+        for (String name : ShippedCosts.names()) {
+            CostModel costs = ShippedCosts.load(name).times().costs();
+            for (int rows : new int[] {1, 16, 64, 255}) {
+                for (int prompt : new int[] {16, 128, 1024}) {
+                    for (long context : new long[] {20, 300, 1500}) {
+                        StepShape decode = new StepShape(rows, rows, 0, rows * context, context);
+                        StepShape alone = new StepShape(1, prompt, prompt, prompt * (prompt + 1L) / 2, 0);
+                        StepShape mixed = new StepShape(
+                                rows + 1,
+                                rows + prompt,
+                                prompt,
+                                decode.attended() + alone.attended(),
+                                decode.attended(),
+                                context,
+                                0);
+                        assertThat(costs.nanos(mixed))
+                                .as("%s: %s", name, mixed)
+                                .isGreaterThanOrEqualTo(Math.max(costs.nanos(decode), costs.nanos(alone)));
+                    }
+                }
+            }
+        }
     }
 
     @Test
     void decode_steps_with_more_kv_tokens_than_every_recording_are_extrapolated() {
         for (String name : ShippedCosts.names()) {
             StepRange range = ShippedCosts.load(name).times().costs().range();
-            int rows = range.maxDecodeRows();
+            int rows = range.decode().maxTokens();
             assertThat(range.contains(new StepShape(rows, rows, 0, rows * 256L, 256)))
                     .as(name)
                     .isTrue();
