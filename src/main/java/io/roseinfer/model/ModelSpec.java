@@ -60,6 +60,13 @@ public record ModelSpec(
                 && block.positions() instanceof Positions.Learned == first.positions() instanceof Positions.Learned;
     }
 
+    /** Returns the sizes on which the time of a step depends, in words. */
+    public String shape() {
+        return layers() + " layers of width " + width + ", " + attention().heads() + " heads of "
+                + attention().headSize() + ", " + attention().kvHeads() + " KV heads, MLP of "
+                + mlp().inner() + ", vocabulary of " + vocabularySize;
+    }
+
     /** Returns the number of transformer blocks. */
     public int layers() {
         return blocks.size();

@@ -41,8 +41,9 @@ class AccuracyScriptTest {
 
     private Outcome accuracy(String... arguments) throws IOException, InterruptedException {
         Path launcher = folder.resolve("roseinfer");
-        String command =
-                CommandJvm.command().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        String command = CommandJvm.command(List.of("--enable-native-access=ALL-UNNAMED")).stream()
+                .map(word -> "'" + word + "'")
+                .collect(Collectors.joining(" "));
         Files.writeString(launcher, "#!/bin/sh\nexec " + command + " \"$@\"\n");
         assertThat(launcher.toFile().setExecutable(true)).isTrue();
         Path errors = folder.resolve("errors");

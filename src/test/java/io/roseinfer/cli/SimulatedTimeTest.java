@@ -767,8 +767,10 @@ class SimulatedTimeTest {
                 bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m", "--step-costs=h200-qwen3-0.6b");
         assertThat(named.code()).isEqualTo(2);
         assertThat(named.err())
-                .contains("--step-costs h200-qwen3-0.6b was recorded with random:qwen3-0.6b, but --model is"
-                        + " random:smollm2-135m; give costs of that model, or --model random:qwen3-0.6b")
+                .contains(
+                        "--step-costs h200-qwen3-0.6b was recorded with random:qwen3-0.6b (28 layers of width 1024, ",
+                        ", but --model is random:smollm2-135m (30 layers of width 576, ",
+                        "; give costs of that model, or --model random:qwen3-0.6b")
                 .hasLineCount(1);
     }
 
@@ -825,7 +827,7 @@ class SimulatedTimeTest {
         Outcome other = bench("serve", replayed, "--model=random:qwen3-0.6b");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains(file + " was recorded with random:gpt2, but --model is random:qwen3-0.6b")
+                .contains(file + " was recorded with random:gpt2 (12 layers", ", but --model is random:qwen3-0.6b (28 ")
                 .hasLineCount(1);
     }
 
@@ -834,7 +836,9 @@ class SimulatedTimeTest {
         Outcome other = bench("fleet", List.of("--engines=2"), "--engine-costs=1:h200-gpt2");
         assertThat(other.code()).isEqualTo(2);
         assertThat(other.err())
-                .contains("--engine-costs h200-gpt2 was recorded with random:gpt2, but --model is random:qwen3-0.6b")
+                .contains(
+                        "--engine-costs h200-gpt2 was recorded with random:gpt2 (12 ",
+                        ", but --model is random:qwen3-0.6b (28 ")
                 .hasLineCount(1);
     }
 

@@ -20,6 +20,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -39,11 +40,15 @@ import tools.jackson.databind.JsonNode;
  * @param result its result; the run starts at 0
  * @param kvBlocks blocks of its engine's KV pool, or 0 if unknown
  * @param verdict its validity
- * @param model the model that it ran, as for {@code --model}; empty if unknown
+ * @param model the model that it ran
  */
 public record RecordedRun(
-        String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict, String model) {
+        String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict, RecordedModel model) {
     private static final int MAX_SAMPLES = 1 << 16;
+
+    /** Settings and parts of the machine on which step costs depend. */
+    private static final List<String> OF_COSTS =
+            List.of("model", "model_shape", "dtype", "kv_cache_dtype", "device", "threads", "cpu", "gpu");
 
     /** Every byte-level BPE model has at least this many tokens. */
     private static final int MIN_VOCABULARY = 256;
@@ -64,17 +69,20 @@ public record RecordedRun(
     /**
      * Reads result files of one model on one device.
      *
-     * @throws BadInput if a file was not written by {@code bench serve}, is inconsistent, or has another model, dtype or device than the
-     *     first
+     * @throws BadInput if a file was not written by {@code bench serve}, is inconsistent, or has another model, dtype, machine or
+     *     number of threads than the first
      */
     public static List<RecordedRun> readAll(List<Path> files) {
         List<RecordedRun> runs = new ArrayList<>();
         Map<String, @Nullable Object> first = Map.of();
         for (Path file : files) {
             ServeResult result = result(file);
-            Map<String, @Nullable Object> settings = result.roseinfer().settings();
+            Map<String, @Nullable Object> settings =
+                    new HashMap<>(result.roseinfer().settings());
+            settings.put("cpu", result.roseinfer().environment().cpu().orElse("unknown"));
+            settings.put("gpu", result.roseinfer().environment().gpu().orElse("none"));
             first = runs.isEmpty() ? settings : first;
-            for (String setting : List.of("model", "dtype", "device")) {
+            for (String setting : OF_COSTS) {
                 if (!Objects.equals(settings.get(setting), first.get(setting))) {
                     throw new BadInput(
                             FileFailure.shown(file) + " has " + setting + " " + settings.get(setting) + ", but "
@@ -89,9 +97,13 @@ public record RecordedRun(
                     result.run(),
                     kvBlocks,
                     result.roseinfer().validity(),
-                    settings.get("model") instanceof String model ? model : ""));
+                    new RecordedModel(text(settings, "model"), text(settings, "model_shape"))));
         }
         return List.copyOf(runs);
+    }
+
+    private static String text(Map<String, @Nullable Object> settings, String key) {
+        return settings.get(key) instanceof String value ? value : "";
     }
 
     private static ServeResult result(Path file) {

@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
  * <pre>
  * gpu, driver, jdk, commit     the environment of the recording; cpu instead of gpu and driver
  * date                         day of the recording
- * model, dtype                 the recorded model
+ * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
  * validation                   {largest_error_percent, of, covers[], commit, date, command}: the largest difference of predictions from
  *                              real runs, in which values, {@link StepCosts.Validation#covered}, and the command that compares them;
@@ -62,21 +62,17 @@ public final class ShippedCosts {
 
     /** Returns the model of the costs with a name, as a value of {@code --model}. */
     public static String model(String name) {
-        return read(name).path("model").asString("");
+        return model(read(name)).name();
+    }
+
+    private static RecordedModel model(JsonNode root) {
+        return new RecordedModel(
+                root.path("model").asString(""), root.path("model_shape").asString(""));
     }
 
     /** Returns the first costs for a value of {@code --model}, or empty if there are none. */
     public static Optional<String> nameFor(String model) {
-        return names().stream().filter(name -> isSameModel(model(name), model)).findFirst();
-    }
-
-    /** Returns whether two values of {@code --model} name one model: they are equal without folder, organization and case. */
-    public static boolean isSameModel(String one, String other) {
-        return baseName(one).equals(baseName(other));
-    }
-
-    private static String baseName(String model) {
-        return model.replaceFirst("/+$", "").replaceFirst(".*[:/]", "").toLowerCase(Locale.ROOT);
+        return names().stream().filter(name -> model(read(name)).isNamed(model)).findFirst();
     }
 
     /** Loads the costs with a name. */
@@ -114,7 +110,7 @@ public final class ShippedCosts {
         return new StepCosts(
                 source,
                 validation(root.path("validation")),
-                root.path("model").asString(""),
+                model(root),
                 new StepTimes(costs, Pace.EVEN, host),
                 Optional.empty(),
                 root.path("in_flight").asInt(1),

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  *
  * @param source description of their source, for results
  * @param validation how predictions by them compare with real runs
- * @param model the model that was recorded, as for {@code --model}; empty if they apply to any model
+ * @param model the recorded model, {@link RecordedModel#NONE} if they apply to any
  * @param times durations with normal or recorded pace
  * @param resampled pace with resampled deviations, by seed; empty without recorded runs
  * @param inFlight steps in flight at a time
@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 public record StepCosts(
         String source,
         Validation validation,
-        String model,
+        RecordedModel model,
         StepTimes times,
         Optional<LongFunction<Pace>> resampled,
         int inFlight,
@@ -68,7 +68,8 @@ public record StepCosts(
      */
     public static StepCosts of(String text, CostModel costs, int kvBlocks) {
         StepTimes times = new StepTimes(costs, Pace.EVEN, HostTimes.NONE);
-        return new StepCosts("step costs " + text, Validation.NONE, "", times, Optional.empty(), 1, kvBlocks);
+        return new StepCosts(
+                "step costs " + text, Validation.NONE, RecordedModel.NONE, times, Optional.empty(), 1, kvBlocks);
     }
 
     /**
@@ -88,7 +89,9 @@ public record StepCosts(
         }
         return new StepCosts(
                 "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", "))
-                        + (first.model().isEmpty() ? "" : ", recorded with " + first.model()),
+                        + (first.model().name().isEmpty()
+                                ? ""
+                                : ", recorded with " + first.model().name()),
                 Validation.MISSING,
                 first.model(),
                 times,

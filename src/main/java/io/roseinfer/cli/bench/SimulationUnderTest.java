@@ -123,7 +123,6 @@ final class SimulationUnderTest implements SystemUnderTest {
         StepCostsChoice costs = chosen.orElseGet(() -> SimulationFlags.builtInCosts(model));
         int engines = flags.model().simulatedReplicas();
         Map<Integer, StepCostsChoice> ofEngines = flags.fleet().costs(engines);
-        Stream.concat(Stream.of(costs), ofEngines.values().stream()).forEach(each -> each.requireModel(model));
         var unusedCount = flags.fleet().prefillEngines(engines);
         var unusedPlan = flags.fleet().plan(engines);
         flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
@@ -131,6 +130,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         requireRates(asked.scheduler().drafter());
         try (LoadedModel loaded =
                 flags.model().load(spec -> withPool(asked, costs.costs().apply(spec)), terminal)) {
+            Stream.concat(Stream.of(costs), ofEngines.values().stream())
+                    .forEach(each -> each.requireModel(model, loaded.spec()));
             StepCosts shared = simulation.scaled(costs.costs().apply(loaded.spec()));
             List<StepCosts> own = IntStream.range(0, engines)
                     .mapToObj(i -> ofEngines.containsKey(i)

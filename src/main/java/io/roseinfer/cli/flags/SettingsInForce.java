@@ -45,6 +45,7 @@ public final class SettingsInForce {
         settings.put("dtype", loaded.precision().map(Choices::word).orElse(null));
         settings.put("kv_cache_dtype", Choices.word(device.kvCache()));
         settings.put("max_model_len", loaded.spec().contextLength());
+        settings.put("model_shape", loaded.spec().shape());
         settings.put("threads", loaded.threads() == 0 ? null : loaded.threads());
         settings.put("paged_attn", device.pagedAttention().orElse(null));
         settings.put("cuda_graph", device.cudaGraph().orElse(null));

@@ -77,7 +77,7 @@ public final class SimulationFlags {
 
     /** Returns the default model of a simulation: the recorded model of the costs, or else the model of the first built-in costs. */
     public static String defaultModel(Optional<StepCostsChoice> costs) {
-        return costs.map(StepCostsChoice::model)
+        return costs.map(choice -> choice.model().name())
                 .filter(model -> !model.isEmpty())
                 .orElseGet(() -> ShippedCosts.model(ShippedCosts.names().getFirst()));
     }

@@ -6,6 +6,7 @@ import io.roseinfer.base.SpellingSuggestion;
 import io.roseinfer.bench.replay.CostModel;
 import io.roseinfer.bench.replay.CostTable;
 import io.roseinfer.bench.replay.DeviceRates;
+import io.roseinfer.bench.replay.RecordedModel;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.Roofline;
 import io.roseinfer.bench.replay.ShippedCosts;
@@ -30,10 +31,10 @@ import java.util.function.Function;
  * </pre>
  *
  * @param name their name in messages
- * @param model the model that was recorded, as for {@code --model}; empty if they apply to any model
+ * @param model the recorded model, {@link RecordedModel#NONE} if they apply to any
  * @param costs the costs of a model's shape
  */
-public record StepCostsChoice(String name, String model, Function<ModelSpec, StepCosts> costs) {
+public record StepCostsChoice(String name, RecordedModel model, Function<ModelSpec, StepCosts> costs) {
     /** The allowed values in words. */
     static final String ALLOWED = "a result file (or several, separated by commas), step:MS,token:MS,attended:MS,"
             + " roofline:DEVICE, a CostModel as FILE.java or CLASS, or one of ";
@@ -55,12 +56,14 @@ public record StepCostsChoice(String name, String model, Function<ModelSpec, Ste
      *
      * @param simulated the model whose steps are simulated, as for {@code --model}
      */
-    public void requireModel(String simulated) {
-        if (model.isEmpty() || ShippedCosts.isSameModel(model, simulated)) {
-            return;
+    public void requireModel(String simulated, ModelSpec spec) {
+        if (!model.matches(simulated, spec)) {
+            String shapes = model.shape().isEmpty() ? "" : " (" + model.shape() + ")";
+            String own = model.shape().isEmpty() ? "" : " (" + spec.shape() + ")";
+            throw new BadInput(name + " was recorded with " + Quoted.value(model.name()) + shapes + ", but --model is "
+                    + Quoted.value(simulated) + own + "; give costs of that model, or --model "
+                    + Quoted.value(model.name()));
         }
-        throw new BadInput(name + " was recorded with " + Quoted.value(model) + ", but --model is "
-                + Quoted.value(simulated) + "; give costs of that model, or --model " + Quoted.value(model));
     }
 
     /** Returns whether a value names result files. */
@@ -117,7 +120,7 @@ public record StepCostsChoice(String name, String model, Function<ModelSpec, Ste
             return of(name, StepCosts.of(text, linear(flag, text), 0));
         }
         if (text.startsWith(ROOFLINE)) {
-            return new StepCostsChoice(name, "", roofline(flag, text.substring(ROOFLINE.length())));
+            return new StepCostsChoice(name, RecordedModel.NONE, roofline(flag, text.substring(ROOFLINE.length())));
         }
         if (isClass(text)) {
             CostModel custom = PolicyChoice.of(flag, CostModel.class).make(text);

@@ -41,6 +41,7 @@ public final class RecordCosts {
                 "date",
                 ResultFile.read(paths.getFirst()).path("date").asString("").replaceFirst("T.*", ""));
         root.set("model", own.path("settings").path("model"));
+        root.set("model_shape", own.path("settings").path("model_shape"));
         root.set("dtype", own.path("settings").path("dtype"));
         ArrayNode commands = root.putArray("commands");
         runs.forEach(run ->

@@ -145,7 +145,8 @@ class ShippedCostsTest {
         RecordedRun run = SimulatedRuns.recorded(run(false));
         RunValidity late =
                 new RunValidity(List.of("the client was late"), List.of(), List.of(), OptionalDouble.empty());
-        RecordedRun invalid = new RecordedRun("late.json", run.command(), run.result(), run.kvBlocks(), late, "");
+        RecordedRun invalid =
+                new RecordedRun("late.json", run.command(), run.result(), run.kvBlocks(), late, RecordedModel.NONE);
         assertThat(StepCosts.of(List.of(run, invalid)).source())
                 .isEqualTo("step costs of " + run.name() + ", late.json, which is marked invalid: the client was late");
     }

@@ -82,7 +82,12 @@ public final class SimulatedRuns {
     /** Returns a run as a valid recording. */
     public static RecordedRun recorded(LoadResult run) {
         return new RecordedRun(
-                "run", List.of(), run, 0, new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty()), "");
+                "run",
+                List.of(),
+                run,
+                0,
+                new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty()),
+                RecordedModel.NONE);
     }
 
     /** Returns costs of 2 ms per step and 0.1 ms per token. */

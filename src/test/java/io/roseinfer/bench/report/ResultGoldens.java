@@ -30,6 +30,7 @@ import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.bench.replay.HostTimes;
 import io.roseinfer.bench.replay.Pace;
 import io.roseinfer.bench.replay.Prediction;
+import io.roseinfer.bench.replay.RecordedModel;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.SimulatedRuns;
 import io.roseinfer.bench.replay.StepTimes;
@@ -485,7 +486,7 @@ final class ResultGoldens {
                 simulated(60, 5),
                 0,
                 new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()),
-                "");
+                RecordedModel.NONE);
         LoadResult again = simulated(60, 6);
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
