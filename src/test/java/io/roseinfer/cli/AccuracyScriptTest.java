@@ -72,14 +72,14 @@ class AccuracyScriptTest {
         String run = record("run", 2);
         List<Outcome> refused = List.of(
                 accuracy(fit, fit, run),
-                accuracy(fit, run, fit),
+                accuracy(fit, run, record("other", 3)),
                 accuracy(fit, run, "missing.json"),
-                accuracy("h200-gpt2", run, run));
+                accuracy("h200-gpt2", run, record("again", 2)));
         assertThat(refused).extracting(Outcome::code).containsOnly(1);
         assertThat(refused.stream().flatMap(outcome -> outcome.err().lines()).toList())
                 .zipSatisfy(
                         Stream.of(
-                                        "is one of the files that",
+                                        "has the requests of",
                                         "are of different commands",
                                         "missing.json is not a result file",
                                         "h200-gpt2 was recorded with random:gpt2")

@@ -1,10 +1,16 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.SplitMix64;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
 
 /** Variations of the machine's speed, independent of the scheduler. */
 @FunctionalInterface
 public interface Pace {
+    /** Minimum number of recorded steps among which {@link #resampled} chooses. */
+    int MIN_LIKE = 32;
+
     /** The pace at which all work takes exactly its cost. */
     Pace EVEN = (startNanos, costNanos, step) -> startNanos + Math.max(1, Math.round(costNanos));
 
@@ -28,12 +34,28 @@ public interface Pace {
         };
     }
 
-    /** Returns a pace that adds a randomly chosen recorded deviation to each step. */
-    static Pace resampled(double[] differencesNanos, long seed) {
-        double[] own = differencesNanos.clone();
-        return (startNanos, costNanos, step) -> {
-            double difference = own[(int) (SplitMix64.uniform(seed, step) * own.length)];
-            return EVEN.endNanos(startNanos, Math.max(costNanos / 2, costNanos + difference), step);
+    /**
+     * Returns a pace that multiplies each step by the ratio of duration and cost of a randomly chosen recorded step of like cost: one of a
+     * hundredth of all, and at least {@value #MIN_LIKE}.
+     *
+     * @param costNanos cost of each recorded step
+     * @param nanos duration of each
+     */
+    static Pace resampled(double[] costNanos, double[] nanos, long seed) {
+        int[] order = IntStream.range(0, costNanos.length)
+                .boxed()
+                .sorted(Comparator.comparingDouble(i -> costNanos[i]))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        double[] costs = Arrays.stream(order).mapToDouble(i -> costNanos[i]).toArray();
+        double[] ratios =
+                Arrays.stream(order).mapToDouble(i -> nanos[i] / costNanos[i]).toArray();
+        int like = Math.min(costs.length, Math.max(MIN_LIKE, costs.length / 100));
+        return (startNanos, cost, step) -> {
+            int place = Arrays.binarySearch(costs, cost);
+            int first = Math.clamp((place < 0 ? -place - 1 : place) - like / 2, 0, costs.length - like);
+            double ratio = ratios[first + (int) (SplitMix64.uniform(seed, step) * like)];
+            return EVEN.endNanos(startNanos, cost * ratio, step);
         };
     }
 

@@ -306,14 +306,15 @@ public record RecordedRun(
         pace.endRun();
     }
 
-    /** Returns a pace that resamples the deviations of runs from their common costs. */
+    /** Returns a pace that resamples the durations of runs relative to their common costs. */
     static Pace resampledPace(List<RecordedRun> runs, long seed) {
         List<CostFit.Sample> samples = samples(runs);
         CostTable costs = CostFit.fit(samples);
         return Pace.resampled(
                 samples.stream()
-                        .mapToDouble(sample -> sample.nanos() - costs.nanos(sample.shape()))
+                        .mapToDouble(sample -> costs.nanos(sample.shape()))
                         .toArray(),
+                samples.stream().mapToDouble(CostFit.Sample::nanos).toArray(),
                 seed);
     }
 

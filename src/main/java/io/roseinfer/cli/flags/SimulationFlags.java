@@ -55,8 +55,8 @@ public final class SimulationFlags {
             names = "--step-noise",
             paramLabel = "<recorded|resampled|SIGMA>",
             description = {
-                "On --backend sim: recorded repeats the machine's speed over time in the recorded runs, resampled adds recorded"
-                        + " deviations at random, SIGMA is the deviation of a random log-normal factor of mean 1",
+                "On --backend sim: recorded repeats the machine's speed over time in the recorded runs, resampled multiplies each step by the ratio of a random"
+                        + " recorded step of like cost, SIGMA is the deviation of a random log-normal factor of mean 1",
                 "(default: recorded with a file, else 0)."
             },
             showDefaultValue = Visibility.NEVER)

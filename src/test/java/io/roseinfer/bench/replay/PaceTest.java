@@ -53,4 +53,26 @@ class PaceTest {
         assertThat(Arrays.stream(factors).average().orElseThrow()).isCloseTo(1, within(0.02));
         assertThat(Math.sqrt(variance)).isCloseTo(sigma, within(0.01));
     }
+
+    @Test
+    void resampled_pace_keeps_the_mean_of_steps_of_like_cost() {
+        int steps = 2000;
+        double[] costs = new double[steps];
+        double[] nanos = new double[steps];
+        for (int i = 0; i < steps; i++) {
+            boolean isPrompt = i % 20 == 0;
+            costs[i] = (isPrompt ? 10e6 : 0.5e6) + i;
+            nanos[i] = costs[i] * (isPrompt ? i % 3 == 0 ? 1.6 : 0.8 : i % 2 == 0 ? 1.1 : 0.9);
+        }
+        Pace pace = Pace.resampled(costs, nanos, 5);
+        assertThat(mean(pace, 0.5e6)).isCloseTo(0.5e6, within(0.01e6));
+        assertThat(mean(pace, 10e6)).isCloseTo(10e6 * (1.6 + 2 * 0.8) / 3, within(0.3e6));
+    }
+
+    private static double mean(Pace pace, double cost) {
+        return IntStream.range(0, 10_000)
+                .mapToDouble(step -> pace.endNanos(0, cost, step))
+                .average()
+                .orElseThrow();
+    }
 }
