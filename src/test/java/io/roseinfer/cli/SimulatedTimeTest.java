@@ -754,7 +754,7 @@ class SimulatedTimeTest {
         assertThat(shipped.code()).as(shipped.err()).isZero();
         assertThat(shipped.out())
                 .contains(
-                        "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at 5b9625ec, not this"
+                        "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at add0cea0, not this"
                                 + " machine, largest error against real runs 22.1 % (p50, p90 and p99 of TTFT and TPOT in 16 runs of other"
                                 + " seeds: four loads, three policies, two engines with three routings)\n",
                         "Valid: yes");
