@@ -42,11 +42,15 @@ final class SimulationUnderTest implements SystemUnderTest {
     /** The default batch limit is noted if the costs cover at least this many times as many rows. */
     private static final int FAR_BELOW = 4;
 
-    /** Flags of policies with their names in results. */
-    private static final Map<String, String> POLICIES = Map.of(
+    /** Flags that a validation may not cover, with their names in results. */
+    private static final Map<String, String> NAMES = Map.of(
             "--prefill-admission-policy", "another admission policy",
             "--preemption-policy", "another preemption policy",
-            "--step-policy", "another step policy");
+            "--step-policy", "another step policy",
+            "--death", "failures",
+            "--view-age", "aged views",
+            "--scale-policy", "scaling",
+            "--prefill-engines", "prefill engines");
 
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
@@ -59,7 +63,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final Map<String, @Nullable Object> settings;
     private final Environment environment;
     private final boolean hasBatchFlag;
-    private final List<String> otherPolicies;
+    private final List<String> namedSettings;
     private long runs;
 
     private SimulationUnderTest(
@@ -69,8 +73,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.spec = loaded.spec();
         this.costs = costs;
         this.hasBatchFlag = ExplicitFlags.has(line.command(), "--max-batch-size");
-        this.otherPolicies = POLICIES.entrySet().stream()
-                .filter(policy -> ExplicitFlags.has(line.command(), policy.getKey()))
+        this.namedSettings = NAMES.entrySet().stream()
+                .filter(flag -> ExplicitFlags.has(line.command(), flag.getKey()))
                 .map(Map.Entry::getValue)
                 .sorted()
                 .toList();
@@ -84,24 +88,24 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Returns the source of the costs, and how predictions by them compare with real runs. */
     private String source() {
-        List<String> uncovered = new ArrayList<>();
+        List<String> settings = new ArrayList<>();
         if (costs.size() > 1) {
-            uncovered.add("several engines");
+            settings.add("several engines");
         }
-        uncovered.addAll(otherPolicies);
+        settings.addAll(namedSettings);
         if (asked.scheduler().chunkedPrefill()) {
-            uncovered.add("chunked prefill");
+            settings.add("chunked prefill");
         }
         if (asked.scheduler().drafter().maxTokens() > 0) {
-            uncovered.add("drafts");
+            settings.add("drafts");
         }
         if (flags.simulation().hasRandomNoise()) {
-            uncovered.add("random step times");
+            settings.add("random step times");
         }
-        String first = costs.getFirst().description(uncovered);
+        String first = costs.getFirst().description(settings);
         StringBuilder text = new StringBuilder(first);
         for (int i = 1; i < costs.size(); i++) {
-            String own = costs.get(i).description(uncovered);
+            String own = costs.get(i).description(settings);
             if (!own.equals(first)) {
                 text.append("; engine ").append(i).append(": ").append(own);
             }
@@ -238,9 +242,10 @@ final class SimulationUnderTest implements SystemUnderTest {
         }
         for (int i = 0; i < costs.size(); i++) {
             int engine = i;
-            costs.get(i)
-                    .extrapolation(result.withSteps(step -> step.get(Fact.ENGINE) == engine))
-                    .ifPresent(note -> notes.add("engine " + engine + ": " + note));
+            LoadResult own = result.withSteps(step -> step.get(Fact.ENGINE) == engine);
+            Stream.of(costs.get(i).extrapolation(own), costs.get(i).uncovered(own))
+                    .flatMap(Optional::stream)
+                    .forEach(note -> notes.add("engine " + engine + ": " + note));
         }
         return notes;
     }
