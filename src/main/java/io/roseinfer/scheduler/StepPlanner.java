@@ -403,7 +403,7 @@ final class StepPlanner implements StepBuilder {
 
     private void admit(StepPlan plan, int budgetTokens) {
         if (hasCapacity(plan, budgetTokens)) {
-            // Not by locked(): steps that admit nothing measured slower.
+            // Not by locked(), whose action would capture the plan and the budget in every step.
             synchronized (waitingQueue) {
                 admitRanked(plan, budgetTokens);
             }

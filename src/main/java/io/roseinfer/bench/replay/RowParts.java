@@ -5,7 +5,7 @@ package io.roseinfer.bench.replay;
  * split, so that all of a GPU works.
  */
 enum RowParts {
-    /** The clusters of {@link #CLUSTERS}; only positions of the longest row beyond the mean of all decode rows delay the step. */
+    /** {@link #CLUSTERS}, with the positions of the longest row beyond the mean of all decode rows: rows of like length delay no step. */
     BEYOND_MEAN {
         @Override
         double number(int rows) {

@@ -34,7 +34,7 @@ public record StepCosts(
     private static final String PREFIX_HITS = "prefix-cache hits";
 
     /**
-     * How predictions by costs compare with real runs.
+     * A comparison of predictions by costs with real runs.
      *
      * @param words the error in words, for results; empty for costs that are not measured
      * @param covered settings of the compared runs besides a single engine with default policies, in words

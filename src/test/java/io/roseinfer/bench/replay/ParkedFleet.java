@@ -132,7 +132,7 @@ public final class ParkedFleet {
 
     public static void main(String... args) {
         int requests = args.length > 0 ? Integer.parseInt(args[0]) : 1500;
-        // Of an engine whose steps decode a full batch and compute the prompts of those that take the place of ended
+        // Requests per second of one engine: each step decodes a full batch and computes the prompts that replace ended
         // requests.
         double endsPerStep = (double) BATCH / OUTPUT;
         double stepNanos = STEP_NANOS + TOKEN_NANOS * (BATCH + endsPerStep * PROMPT);

@@ -19,8 +19,9 @@ import tools.jackson.databind.node.ObjectNode;
  * RecordCosts COSTS.json RUN.json...
  * </pre>
  *
- * <p>Times outside of steps come from the first run, which should not be saturated. The runs come from {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to
- * 8,192 tokens, one run with chunked prefill and one without.
+ * <p>Times outside of steps come from the first run, which should not be saturated. The runs come from
+ * {@code bench serve --backend engine --json} with one model on one GPU: steps of 1 to 256 rows, prompts of 16 to 8,192 tokens, one run
+ * with chunked prefill and one without. Prompts share no prefix: a step reads shared KV blocks once for all rows.
  */
 public final class RecordCosts {
     private static final int QUANTILES = 16;
