@@ -43,7 +43,7 @@ public interface RoutingPolicy {
 
     /** Returns the policy that chooses the replica with the fewest outstanding tokens. */
     static RoutingPolicy leastTokens() {
-        return new LeastTokens();
+        return new LeastCost("least-tokens", false, (request, replica) -> replica.outstandingTokens());
     }
 
     /**
@@ -52,7 +52,10 @@ public interface RoutingPolicy {
      * token, as in every step.
      */
     static RoutingPolicy prefix() {
-        return new PrefixAware();
+        return new LeastCost("prefix", true, (request, replica) -> {
+            int own = request.promptTokens() - replica.cachedTokens(request);
+            return replica.uncomputedPromptTokens() + own + replica.requests();
+        });
     }
 
     /**
@@ -61,7 +64,10 @@ public interface RoutingPolicy {
      * exact, and the first two are equal.
      */
     static RoutingPolicy vllm() {
-        return new VllmRule();
+        return new LeastCost("vllm", false, (request, replica) -> {
+            double use = (double) replica.heldTokens() / replica.poolTokens();
+            return replica.requests() + 6 * replica.waiting() * Math.max(0, use - 0.5);
+        });
     }
 
     /**
@@ -80,6 +86,10 @@ public interface RoutingPolicy {
      * one. Here the unit is tokens.
      */
     static RoutingPolicy dynamo() {
-        return new DynamoRule();
+        return new LeastCost("dynamo", true, (request, replica) -> {
+            long prefill = replica.uncomputedPromptTokens() + request.promptTokens() - replica.cachedTokens(request);
+            long decode = replica.heldTokens() + request.promptTokens();
+            return prefill + decode;
+        });
     }
 }
