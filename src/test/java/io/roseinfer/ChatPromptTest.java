@@ -15,6 +15,7 @@ import io.roseinfer.engine.Tool;
 import io.roseinfer.engine.ToolCall;
 import io.roseinfer.engine.Tools;
 import io.roseinfer.engine.Tools.Choice;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.tokenizer.chat.reply.Reply;
 import io.roseinfer.tokenizer.chat.reply.ReplyDelta;
@@ -109,6 +110,15 @@ class ChatPromptTest {
             assertThat(call.name()).isEqualTo("get_time");
             assertThat(call.arguments()).contains("\"place\"");
         });
+    }
+
+    @Test
+    void grammar_that_enforces_a_call_cannot_be_replaced() {
+        GenerationRequest calling = engine.chatPrompt(question("Hello!"), TOOLS.withChoice(Choice.REQUIRED))
+                .request();
+        assertThatThrownBy(() -> calling.withGrammar(Grammar.jsonObject()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("tool calls");
     }
 
     @Test

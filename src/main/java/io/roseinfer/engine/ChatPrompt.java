@@ -30,8 +30,8 @@ public final class ChatPrompt {
     }
 
     /**
-     * Returns the request, to be submitted with or without changes. If calls are enforced it has a grammar, which must not
-     * be replaced.
+     * Returns the request, to be submitted with or without changes. If calls are enforced it has a grammar, and no other
+     * can be set.
      */
     public GenerationRequest request() {
         return request;

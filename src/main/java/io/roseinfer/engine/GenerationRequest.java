@@ -248,8 +248,14 @@ public record GenerationRequest(
      * is reached first, it ends with {@code LENGTH} and the text is only the beginning of one. A stop string still cuts
      * the text. {@link Engine#submit} needs a tokenizer, and compiles the grammar on another thread: the stream, or
      * {@link Engine#generate}, throws {@link BadInput} if that exceeds a limit, which the message names.
+     *
+     * @throws BadInput if the request has a grammar already, such as one that enforces tool calls
      */
     public GenerationRequest withGrammar(Grammar value) {
+        if (constraints.grammar().isPresent()) {
+            throw new BadInput(
+                    "the request has a grammar, perhaps to enforce tool calls; set this one on a request without");
+        }
         return withConstraints(constraints.withGrammar(Optional.of(Objects.requireNonNull(value, "grammar"))));
     }
 

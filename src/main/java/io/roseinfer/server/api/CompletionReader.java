@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.Tools;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.SamplingParams.Parameter;
@@ -152,30 +153,22 @@ public sealed class CompletionReader permits ChatReader {
         List<int[]> prompts = truncated(fields, read.ids());
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
         prompts.forEach(ids -> requireFit(maxTokens, ids));
-        GenerationRequest request = restricted(
-                        request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling), read, fields)
+        GenerationRequest unrestricted = request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling)
                 .withPromptLogprobs(reportedOfPrompt(output, sampling))
                 .withTenant(fields.string("user").orElse(""));
+        Optional<Grammar> grammar = grammar(fields, read);
+        GenerationRequest request = grammar.map(unrestricted::withGrammar).orElse(unrestricted);
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
-        Optional<String> grammarField = request.constraints()
-                .grammar()
-                .map(any -> grammars.field(fields).orElse(ToolFields.TOOLS));
+        Optional<String> grammarField =
+                grammar.map(any -> grammars.field(fields).orElse(ToolFields.TOOLS));
         return new CompletionCall(prompts, request, n, output, read.reply(), clamped, grammarField, fields.unread());
     }
 
-    /** Returns a request whose grammar includes tool calls and begins after the reasoning. */
-    private GenerationRequest restricted(GenerationRequest request, Prompts read, Fields fields) {
-        return tokenizer
-                .flatMap(words -> Fields.located(
-                        ToolFields.TOOLS,
-                        () -> read.tools()
-                                .grammar(
-                                        read.reply(),
-                                        words,
-                                        request.constraints().grammar(),
-                                        fields::ignore)))
-                .map(request::withGrammar)
-                .orElse(request);
+    /** Returns the grammar of the fields, including tool calls and beginning after the reasoning. */
+    private Optional<Grammar> grammar(Fields fields, Prompts read) {
+        Optional<Grammar> content = grammars.read(fields);
+        return tokenizer.flatMap(words -> Fields.located(
+                ToolFields.TOOLS, () -> read.tools().grammar(read.reply(), words, content, fields::ignore)));
     }
 
     /** Returns the builder of the response's objects. */
@@ -334,7 +327,7 @@ public sealed class CompletionReader permits ChatReader {
                 .withPriority(fields.integer("priority", 0, Integer.MIN_VALUE, Integer.MAX_VALUE));
         OptionalLong seed = fields.integer("seed");
         GenerationRequest seeded = seed.isPresent() ? request.withSeed(seed.getAsLong()) : request;
-        GenerationRequest stopping = grammars.read(fields, constraints.read(fields, ends.read(fields, seeded)));
+        GenerationRequest stopping = constraints.read(fields, ends.read(fields, seeded));
         return timeout(timeoutSeconds).map(stopping::withTimeout).orElse(stopping);
     }
 

@@ -1,7 +1,6 @@
 package io.roseinfer.server.api;
 
 import io.roseinfer.base.Quoted;
-import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.grammar.Grammar;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -114,13 +113,12 @@ public final class GrammarReader {
         return options.flag(COMPACT);
     }
 
-    /** Returns the request with its grammar, if a field gives one. */
-    GenerationRequest read(Fields fields, GenerationRequest request) {
-        Optional<String> given = field(fields);
-        if (given.isEmpty()) {
-            return request;
-        }
-        String field = given.get();
+    /** Returns the grammar, if a field gives one. */
+    Optional<Grammar> read(Fields fields) {
+        return field(fields).map(field -> read(field, fields));
+    }
+
+    private Grammar read(String field, Fields fields) {
         boolean compact = options(fields).map(GrammarReader::isCompact).orElse(false);
         if (!hasTokenizer) {
             throw ApiError.badField(field, "the model has no tokenizer, so it does not support " + field);
@@ -128,7 +126,7 @@ public final class GrammarReader {
         Reader reader = Objects.requireNonNull(FIELDS.get(field));
         JsonNode value = given(fields, field).orElseThrow();
         Schemas schemas = new Schemas(compact, fields::ignore);
-        return Fields.checked(field, () -> request.withGrammar(reader.read(field, value, schemas)));
+        return Fields.checked(field, () -> reader.read(field, value, schemas));
     }
 
     private static Optional<JsonNode> given(Fields fields, String field) {
