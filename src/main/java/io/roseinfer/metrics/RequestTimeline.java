@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokenNanos when the engine had each generated token; tokens of one step have the same time
  * @param finishedNanos when the engine had finished the request
  * @param tokenSteps number of the step that sampled each token, as in its {@link StepRecord}
- * @param engine the engine that ran the request last, as in the records of its steps
+ * @param replica the replica that ran the request last: {@link StepRecord.Fact#ENGINE} of its steps
  */
 public record RequestTimeline(
         long submittedNanos,
@@ -22,7 +22,7 @@ public record RequestTimeline(
         long[] tokenNanos,
         long finishedNanos,
         long[] tokenSteps,
-        int engine) {
+        int replica) {
     public RequestTimeline {
         tokenNanos = Objects.requireNonNull(tokenNanos, "tokenNanos").clone();
         tokenSteps = Objects.requireNonNull(tokenSteps, "tokenSteps").clone();
@@ -50,7 +50,7 @@ public record RequestTimeline(
         return tokenNanos.length == 0 ? finishedNanos : tokenNanos[0];
     }
 
-    /** Returns whether {@code other} has equal times, steps and engine. */
+    /** Returns whether {@code other} has equal times, steps and replica. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof RequestTimeline that
@@ -60,13 +60,13 @@ public record RequestTimeline(
                 && Arrays.equals(tokenNanos, that.tokenNanos)
                 && finishedNanos == that.finishedNanos
                 && Arrays.equals(tokenSteps, that.tokenSteps)
-                && engine == that.engine;
+                && replica == that.replica;
     }
 
     @Override
     public int hashCode() {
         return 31 * (31 * Arrays.hashCode(tokenNanos) + Arrays.hashCode(tokenSteps))
-                + Objects.hash(submittedNanos, tokenizedNanos, admittedNanos, finishedNanos, engine);
+                + Objects.hash(submittedNanos, tokenizedNanos, admittedNanos, finishedNanos, replica);
     }
 
     @Override
@@ -74,7 +74,7 @@ public record RequestTimeline(
         return "RequestTimeline[submittedNanos=" + submittedNanos + ", tokenizedNanos=" + tokenizedNanos
                 + ", admittedNanos=" + admittedNanos + ", tokenNanos=" + Arrays.toString(tokenNanos)
                 + ", finishedNanos=" + finishedNanos + ", tokenSteps=" + Arrays.toString(tokenSteps)
-                + ", engine=" + engine + "]";
+                + ", replica=" + replica + "]";
     }
 
     /** Returns the times of its tokens, one token per event. */

@@ -128,7 +128,7 @@ public final class AccessLog {
                 times.stream().filter(each -> each.tokenNanos().length > 0).toList();
         putLongest(entry, "ttft_ms", begun.stream().map(AccessLog::ttftMillis));
         putLongest(entry, "decode_ms", begun.stream().map(AccessLog::decodeMillis));
-        entry.put("engine", times.getLast().engine());
+        entry.put("engine", times.getLast().replica());
     }
 
     private static void putLongest(ObjectNode entry, String name, Stream<Double> millis) {

@@ -88,7 +88,7 @@ final class CallStamps {
         node.put("submitted_ns", timeline.submittedNanos())
                 .put("queued_ns", timeline.tokenizedNanos())
                 .put("admitted_ns", timeline.admittedNanos())
-                .put("engine", timeline.engine())
+                .put("engine", timeline.replica())
                 .put("cached_tokens", completion.cachedTokens());
         put(node, "steps", timeline.tokenSteps());
         put(node, "sampled_ns", timeline.tokenNanos());

@@ -322,7 +322,7 @@ final class EngineSimulation {
         return new RequestObserver() {
             @Override
             public void admitted(ObservedRequest request) {
-                int replica = request.timeline().engine();
+                int replica = request.timeline().replica();
                 admitted[replica]++;
                 Call call = (Call) request.tag().orElseThrow();
                 pullCheck.ifPresent(check -> check.admitted(call, replica));
@@ -357,7 +357,7 @@ final class EngineSimulation {
             call.completion()
                     .map(Completion::timeline)
                     .filter(times -> times.tokenNanos().length > 0)
-                    .ifPresent(times -> served[times.engine()]++);
+                    .ifPresent(times -> served[times.replica()]++);
         }
         for (int i = 0; i < served.length; i++) {
             Require.that(served[i] <= admitted[i], "engine %d served %d, admitted %d", i, served[i], admitted[i]);

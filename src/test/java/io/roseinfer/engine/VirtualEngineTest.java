@@ -94,7 +94,7 @@ class VirtualEngineTest {
         @Override
         public void admitted(ObservedRequest request) {
             admissions.merge(request, 1, Integer::sum);
-            assertThat(engine.phase(request.timeline().engine()))
+            assertThat(engine.phase(request.timeline().replica()))
                     .as("the phase of a replica that admits")
                     .isEqualTo(Phase.SERVING);
         }
@@ -158,8 +158,8 @@ class VirtualEngineTest {
         ObservedRequest first = run.submit(0, 1, 1);
         ObservedRequest second = run.submit(10, 1, 1);
         run.finish();
-        assertThat(first.timeline().engine()).isZero();
-        assertThat(second.timeline().engine()).isEqualTo(1);
+        assertThat(first.timeline().replica()).isZero();
+        assertThat(second.timeline().replica()).isEqualTo(1);
         assertThat(second.timeline().finishedNanos()).isEqualTo(10 + STEP_NANOS + 1);
     }
 
@@ -170,7 +170,7 @@ class VirtualEngineTest {
         ObservedRequest before = run.submit(0, 20, 1, 2, 3);
         ObservedRequest request = run.submit(3 * STEP_NANOS + 400, 1, 4, 5, 6);
         run.finish();
-        assertThat(request.timeline().engine()).isNotEqualTo(before.timeline().engine());
+        assertThat(request.timeline().replica()).isNotEqualTo(before.timeline().replica());
     }
 
     @Test
@@ -185,7 +185,7 @@ class VirtualEngineTest {
                 .containsExactly(FinishReason.ERROR, FinishReason.LENGTH, FinishReason.LENGTH);
         assertThat(early.generatedTokens()).isEqualTo(2);
         assertThat(run.admissions).containsEntry(late, 2);
-        assertThat(late.timeline().engine()).isEqualTo(1);
+        assertThat(late.timeline().replica()).isEqualTo(1);
     }
 
     @Test
@@ -234,7 +234,7 @@ class VirtualEngineTest {
         assertThat(List.of(run.reason(admitted), run.reason(other), run.reason(waiting)))
                 .containsOnly(FinishReason.LENGTH);
         assertThat(List.of(admitted, other, waiting))
-                .extracting(request -> request.timeline().engine())
+                .extracting(request -> request.timeline().replica())
                 .containsExactly(0, 1, 1);
     }
 
@@ -247,8 +247,8 @@ class VirtualEngineTest {
         ObservedRequest waiting = run.submit(1, 1, 2);
         run.drain(0, 1500);
         run.finish();
-        assertThat(admitted.timeline().engine()).isZero();
-        assertThat(waiting.timeline().engine()).isEqualTo(1);
+        assertThat(admitted.timeline().replica()).isZero();
+        assertThat(waiting.timeline().replica()).isEqualTo(1);
         assertThat(waiting.timeline().admittedNanos()).isEqualTo(1500);
     }
 
@@ -271,7 +271,7 @@ class VirtualEngineTest {
                 .hasMessageContaining("the phase of replica 0 is SERVING; it must be OFF");
         run.finish();
         assertThat(List.of(first, again, other, last))
-                .extracting(request -> request.timeline().engine())
+                .extracting(request -> request.timeline().replica())
                 .containsExactly(0, 0, 1, 0);
         assertThat(List.of(first, again, other, last))
                 .extracting(ObservedRequest::cachedTokens)
@@ -289,7 +289,7 @@ class VirtualEngineTest {
         assertThat(run.engine.views()).extracting(ReplicaView::index).containsExactly(1);
         ObservedRequest request = run.submit(4, 1, 1);
         run.finish();
-        assertThat(request.timeline().engine()).isEqualTo(1);
+        assertThat(request.timeline().replica()).isEqualTo(1);
     }
 
     @Test
@@ -539,7 +539,7 @@ class VirtualEngineTest {
             if (reason == FinishReason.LENGTH) {
                 assertThat(timeline.tokens()).isEqualTo(lengths.get(i));
             } else {
-                assertThat(timeline.engine()).as("a replica that stopped").isLessThan(stopped);
+                assertThat(timeline.replica()).as("a replica that stopped").isLessThan(stopped);
                 assertThat(timeline.tokens() + (prefilledRequests.contains(request) ? 1 : 0))
                         .isPositive();
             }

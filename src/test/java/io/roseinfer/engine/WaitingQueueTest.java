@@ -127,7 +127,7 @@ class WaitingQueueTest {
         assertThat(policy.ranked).hasValue((PLAIN + URGENT) / 2);
         for (int engine : new int[] {0, 1}) {
             List<Object> tags = tags(served.stream()
-                    .filter(done -> done.timeline().engine() == engine)
+                    .filter(done -> done.timeline().replica() == engine)
                     .toList());
             assertThat(tags.subList(0, URGENT / 2)).containsOnly(9);
             assertThat(tags.subList(URGENT / 2, tags.size())).hasSize(PLAIN / 2).containsOnly(0);

@@ -160,7 +160,7 @@ public final class EngineTarget implements Target {
                 timeline.tokenNanos(),
                 new long[0],
                 new long[0],
-                new ServerStamps.Served(timeline.engine(), completion.cachedTokens()));
+                new ServerStamps.Served(timeline.replica(), completion.cachedTokens()));
     }
 
     /** Returns the time when the last submit call returned, accepted or not. */

@@ -93,7 +93,7 @@ final class MovingRequest implements ObservedRequest {
 
     /** Returns the prefill engine that had it last. */
     int prefillEngine() {
-        return prefill().timeline().engine();
+        return prefill().timeline().replica();
     }
 
     /** Returns the prefill engine that it has left for a decode engine, if there is one. */
@@ -139,7 +139,7 @@ final class MovingRequest implements ObservedRequest {
                 + decode.map(ObservedRequest::generatedTokens).orElse(0);
     }
 
-    /** Returns the timestamps of both stays; the engine is the one of the last. */
+    /** Returns the timestamps of both stays, with the replica of the last. */
     @Override
     public RequestTimeline timeline() {
         RequestTimeline start = prefill().timeline();
@@ -151,7 +151,7 @@ final class MovingRequest implements ObservedRequest {
                 concat(start.tokenNanos(), end.map(RequestTimeline::tokenNanos)),
                 lostNanos.orElse(end.orElse(start).finishedNanos()),
                 concat(start.tokenSteps(), end.map(RequestTimeline::tokenSteps)),
-                end.map(stay -> prefillEngines + stay.engine()).orElse(start.engine()));
+                end.map(stay -> prefillEngines + stay.replica()).orElse(start.replica()));
     }
 
     private static long[] concat(long[] some, Optional<long[]> others) {

@@ -462,11 +462,11 @@ public final class SimulatedServer {
             RequestTimeline timeline = observed.timeline();
             request.admittedNanos = timeline.admittedNanos();
             request.served = new ServerStamps.Served(
-                    timeline.engine(), observed.cachedTokens(), SimulatedFleet.prefillEngine(observed));
+                    timeline.replica(), observed.cachedTokens(), SimulatedFleet.prefillEngine(observed));
             deliver(request, timeline.tokenNanos());
             if (reason == FinishReason.ERROR) {
                 request.error = Optional.of(
-                        request.wasAdmitted ? "engine " + timeline.engine() + " stopped" : "no engine serves");
+                        request.wasAdmitted ? "engine " + timeline.replica() + " stopped" : "no engine serves");
                 request.failedNanos = timeline.finishedNanos();
             }
             free(request);

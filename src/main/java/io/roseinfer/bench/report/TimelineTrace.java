@@ -185,7 +185,7 @@ public final class TimelineTrace {
         out.writeObjectPropertyStart("args");
         out.writeNumberProperty("completion_tokens", stamps.tokens());
         out.writeStringProperty("finish_reason", response.finishReason().text());
-        out.writeNumberProperty("engine", timeline.engine());
+        out.writeNumberProperty("engine", timeline.replica());
         out.writeEndObject();
         out.writeEndObject();
     }
