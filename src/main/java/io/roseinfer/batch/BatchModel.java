@@ -42,13 +42,21 @@ public final class BatchModel {
     /**
      * Creates a model for batches.
      *
+     * @param maxRequestTokens maximum tokens of a prompt and its completion in the engine, as the server's default for chats
      * @param seed combined with a request's key, the seed of a request without one
      * @param created the date of all responses, and the current date for chat templates
      */
-    public BatchModel(ServedModel model, ModelSpec spec, Optional<Tokenizer> tokenizer, long seed, Instant created) {
+    public BatchModel(
+            ServedModel model,
+            ModelSpec spec,
+            Optional<Tokenizer> tokenizer,
+            int maxRequestTokens,
+            long seed,
+            Instant created) {
+        CallLimits limits = CallLimits.NONE.withTokens(maxRequestTokens);
         ChatPrompts prompts = new ChatPrompts(model, tokenizer, InstantSource.fixed(created));
-        this.completions = new CompletionReader(model, spec, tokenizer, CallLimits.NONE);
-        this.chats = new ChatReader(model, spec, tokenizer, CallLimits.NONE, prompts);
+        this.completions = new CompletionReader(model, spec, tokenizer, limits);
+        this.chats = new ChatReader(model, spec, tokenizer, limits, prompts);
         this.seed = seed;
         this.createdSeconds = created.getEpochSecond();
     }

@@ -174,10 +174,11 @@ final class BatchCommand implements io.roseinfer.cli.terminal.Command {
             ServedModel chat =
                     ServedModel.named(servedModelName.orElse(model.model())).withChat(loaded.chat());
             ServedModel served = replies.addTo(chat).withDefaults(generationConfig.of(loaded));
-            BatchModel batch = new BatchModel(served, loaded.spec(), loaded.tokenizer(), seed, created(from));
             BatchOptions how = new BatchOptions(window(options, loaded), ordered, feeders());
             int most = (int) Math.min(Integer.MAX_VALUE, how.inFlight() * CHOICES);
             try (Engine engine = loaded.serve(options.withMaxInflightRequests(most), terminal.clock())) {
+                BatchModel batch = new BatchModel(
+                        served, loaded.spec(), loaded.tokenizer(), engine.maxRequestTokens(), seed, created(from));
                 BatchJob job = new BatchJob(engine, batch, requests, answers, how);
                 return run(job, engine, requests, terminal);
             }

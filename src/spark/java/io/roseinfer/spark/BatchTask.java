@@ -58,7 +58,12 @@ record BatchTask(
                 .withChat(open.chat())
                 .withDefaults(modelDefaults ? open.defaults() : SamplingDefaults.NONE);
         BatchModel model = new BatchModel(
-                served, open.engine().spec(), open.engine().tokenizer(), seed, Instant.ofEpochMilli(created));
+                served,
+                open.engine().spec(),
+                open.engine().tokenizer(),
+                open.engine().maxRequestTokens(),
+                seed,
+                Instant.ofEpochMilli(created));
         InFlight<BatchLines.Call> inFlight = new InFlight<>(open.engine(), open.room(), open.retries(), task::check);
         task.guard(inFlight);
         TaskContext context = TaskContext.get();

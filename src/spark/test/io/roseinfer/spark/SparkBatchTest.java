@@ -116,6 +116,7 @@ class SparkBatchTest {
                     served,
                     loaded.spec(),
                     loaded.tokenizer(),
+                    engine.maxRequestTokens(),
                     SEED,
                     Files.getLastModifiedTime(input).toInstant());
             BatchTotals unused = new BatchJob(engine, model, in, out, new BatchOptions(8, false, 1)).run(soFar -> {});

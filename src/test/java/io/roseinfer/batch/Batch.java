@@ -74,6 +74,7 @@ final class Batch {
                 ServedModel.named("sim").withChat(TINY.chat()),
                 SPEC,
                 Optional.of(words),
+                SPEC.contextLength(),
                 seed,
                 Instant.ofEpochSecond(1_800_000_000));
     }

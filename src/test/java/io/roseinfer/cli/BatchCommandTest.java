@@ -101,6 +101,19 @@ class BatchCommandTest {
     }
 
     @Test
+    void chat_without_a_maximum_may_fill_a_pool_that_is_smaller_than_the_context() throws IOException {
+        Path from = folder.resolve("in.jsonl");
+        Files.writeString(
+                from,
+                "{\"custom_id\":\"a\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":"
+                        + "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"ignore_eos\":true}}\n");
+        Path to = folder.resolve("out.jsonl");
+        Outcome outcome = run(from, to, "--kv-blocks=8");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(Files.readString(to)).contains("\"total_tokens\":129");
+    }
+
+    @Test
     void existing_output_is_rejected_without_resume() throws IOException {
         Path from = input(20);
         Path to = folder.resolve("out.jsonl");

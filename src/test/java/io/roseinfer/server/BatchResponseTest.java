@@ -38,6 +38,7 @@ class BatchResponseTest {
                 ServedModel.named(TestServer.MODEL).withChat(TestServer.chat()),
                 TestServer.SPEC,
                 Optional.of(TestServer.WORDS),
+                server.engine.maxRequestTokens(),
                 SEED,
                 TestServer.NOW);
     }
