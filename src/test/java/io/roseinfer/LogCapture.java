@@ -3,12 +3,16 @@ package io.roseinfer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /** Keeps the records of a logger, instead of printing them, until it is closed. */
 public final class LogCapture implements AutoCloseable {
     private final Logger logger;
+    private final @Nullable Level levelBefore;
+    private final boolean usedParentHandlers;
     private final List<LogRecord> records = new CopyOnWriteArrayList<>();
     private final Handler handler = new Handler() {
         @Override
@@ -25,8 +29,12 @@ public final class LogCapture implements AutoCloseable {
 
     public LogCapture(String name) {
         this.logger = Logger.getLogger(name);
+        this.levelBefore = logger.getLevel();
+        this.usedParentHandlers = logger.getUseParentHandlers();
         logger.addHandler(handler);
         logger.setUseParentHandlers(false);
+        // Another test may have turned the logger off.
+        logger.setLevel(null);
     }
 
     /** Returns the records so far. */
@@ -42,6 +50,7 @@ public final class LogCapture implements AutoCloseable {
     @Override
     public void close() {
         logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
+        logger.setUseParentHandlers(usedParentHandlers);
+        logger.setLevel(levelBefore);
     }
 }
