@@ -36,6 +36,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** Engines in simulated time: the real loop, scheduler and routing, with step times from a recorded run or flags. */
 final class SimulationUnderTest implements SystemUnderTest {
@@ -44,13 +46,15 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Flags that a validation may not cover, with their names in results. */
     private static final Map<String, String> NAMES = Map.of(
-            "--prefill-admission-policy", "another admission policy",
-            "--preemption-policy", "another preemption policy",
-            "--step-policy", "another step policy",
             "--death", "failures",
             "--view-age", "aged views",
             "--scale-policy", "scaling",
-            "--prefill-engines", "prefill engines");
+            "--prefill-engines", "prefill engines",
+            "--engine-costs", "engines of different costs");
+
+    /** Flags of policies that a validation may not cover. */
+    private static final List<String> POLICIES =
+            List.of("--prefill-admission-policy", "--preemption-policy", "--step-policy", "--routing");
 
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
@@ -73,10 +77,12 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.spec = loaded.spec();
         this.costs = costs;
         this.hasBatchFlag = ExplicitFlags.has(line.command(), "--max-batch-size");
-        this.namedSettings = NAMES.entrySet().stream()
-                .filter(flag -> ExplicitFlags.has(line.command(), flag.getKey()))
-                .map(Map.Entry::getValue)
-                .sorted()
+        this.namedSettings = Stream.concat(
+                        NAMES.entrySet().stream()
+                                .filter(flag -> ExplicitFlags.has(line.command(), flag.getKey()))
+                                .map(Map.Entry::getValue)
+                                .sorted(),
+                        POLICIES.stream().flatMap(flag -> policy(line.command(), flag)))
                 .toList();
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
@@ -86,11 +92,23 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.environment = Machine.simulated(source(), terminal).withPolicies(hashes);
     }
 
+    /** Returns a flag with the simple name of its policy, without the argument; empty for the default. */
+    private static Stream<String> policy(CommandSpec command, String flag) {
+        OptionSpec option = command.commandLine().getParseResult().matchedOption(flag);
+        return Stream.ofNullable(option)
+                .flatMap(given -> given.stringValues().stream())
+                .filter(value -> !value.equals(option.defaultValueString()))
+                .map(value -> flag + " "
+                        + value.replaceFirst(":.*", "")
+                                .replaceFirst("[.]java$", "")
+                                .replaceFirst(".*[/.]", ""));
+    }
+
     /** Returns the source of the costs, and how predictions by them compare with real runs. */
     private String source() {
         List<String> settings = new ArrayList<>();
         if (costs.size() > 1) {
-            settings.add("several engines");
+            settings.add(costs.size() + " engines");
         }
         settings.addAll(namedSettings);
         if (asked.scheduler().chunkedPrefill()) {
