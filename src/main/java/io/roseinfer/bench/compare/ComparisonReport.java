@@ -47,6 +47,9 @@ public final class ComparisonReport {
     public static final String UNCORRECTED =
             "Intervals are not corrected for multiple comparisons: with identical arms, expect one interval in fifty to exclude 1. Only --metric decides.";
 
+    /** A note on intervals of simulated time. */
+    public static final String SIMULATED = "Intervals do not include the error of the step costs.";
+
     /** Describes a metric of {@link Comparison#isIdentical identical} pairs. */
     public static final String IDENTICAL = "identical in every pair";
 

@@ -228,7 +228,8 @@ public final class BenchAbCommand implements Command {
         Comparison comparison = Comparison.of(measured.all());
         results.write(measured);
         pages.write("ab", () -> results.result(measured));
-        terminal.print(Environment.simulatedLines(results.environments));
+        String simulated = Environment.simulatedLines(results.environments);
+        terminal.print(simulated.isEmpty() ? "" : simulated + ComparisonReport.SIMULATED + "\n");
         terminal.print("Both: " + (results.shared.isEmpty() ? "no flags" : String.join(" ", results.shared)) + "\n");
         terminal.print(ComparisonReport.text(comparison, results.arms(measured), percentiles.values()));
         if (measured.all().size() < pairs && !comparison.isOfOneRun()) {

@@ -137,6 +137,9 @@ final class ComparisonSection {
                     + ComparisonReport.detected(decides) + " with a power of 80 %. "
                     + ComparisonReport.UNCORRECTED);
         }
+        if (!simulated(own.study()).isEmpty()) {
+            verdict.text(" " + ComparisonReport.SIMULATED);
+        }
         ComparisonReport.notes(own.pairs()).forEach(note -> verdict.text(" " + note + "."));
         return verdict.text(" " + own.discarded() + " pairs were discarded.");
     }
