@@ -2,8 +2,8 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToIntFunction;
@@ -25,11 +25,20 @@ final class CostFit {
     /** Minimum steps of prompts alone, and of mixed steps, to fit them apart. */
     private static final int MIN_STEPS = 16;
 
+    /**
+     * A feature whose deviations from steps of like width are below this share of it, both as root mean squares, has no cost of its own: its
+     * cost is part of the curve.
+     */
+    private static final double MIN_SPREAD = 0.05;
+
+    /** Maximum factor between measured durations of a kind of steps and their costs, by the median. */
+    private static final double MAX_FACTOR = 1.5;
+
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** The features of a step besides its width: rows, attended positions, positions of a part of the longest decode row. */
-    private static final int FEATURES = 3;
+    /** The features of a step besides its width: rows, attended positions of decode rows and of prompts, positions of a part of the longest decode row. */
+    private static final int FEATURES = 4;
 
     private static final int ROUNDS = 12;
 
@@ -59,7 +68,7 @@ final class CostFit {
     /**
      * Fits a table.
      *
-     * @throws BadInput if no step decodes, or none has a prompt
+     * @throws BadInput if no step decodes, none has a prompt, or the costs of a kind of steps are not those measured
      */
     static CostTable fit(List<Sample> samples) {
         List<Sample> mixed =
@@ -75,11 +84,30 @@ final class CostFit {
         }
         boolean apart = prompts.size() >= MIN_STEPS && mixed.size() >= MIN_STEPS;
         List<Sample> others = Stream.concat(prompts.stream(), mixed.stream()).toList();
-        return new CostTable(
+        CostTable table = new CostTable(
                 decode(decode),
                 others(apart ? prompts : others),
                 others(apart ? mixed : others),
                 StepRange.of(samples.stream().map(Sample::shape).toList()));
+        requireLikeMeasured(table, "decode", decode);
+        requireLikeMeasured(table, "prompt", prompts);
+        requireLikeMeasured(table, "mixed", mixed);
+        return table;
+    }
+
+    private static void requireLikeMeasured(CostTable table, String kind, List<Sample> samples) {
+        double[] ratios = samples.stream()
+                .mapToDouble(sample -> table.nanos(sample.shape()) / sample.nanos())
+                .toArray();
+        double ratio = ratios.length == 0 ? 1 : Curve.median(ratios);
+        if (ratio > MAX_FACTOR || ratio < 1 / MAX_FACTOR) {
+            throw new BadInput(String.format(
+                    Locale.ROOT,
+                    "the step costs fitted to the run are %.2f times the measured durations of %s steps; record a run of more requests,"
+                            + " with more lengths",
+                    ratio,
+                    kind));
+        }
     }
 
     private static CostTable.Formula decode(List<Sample> samples) {
@@ -107,7 +135,8 @@ final class CostFit {
                             width.applyAsInt(shape),
                             sample.nanos(),
                             rows.applyAsInt(shape),
-                            shape.attended(),
+                            shape.decodeAttended(),
+                            shape.attended() - shape.decodeAttended(),
                             PARTS.of(shape)));
         }
         double[] slopes = slopes(bins);
@@ -121,13 +150,14 @@ final class CostFit {
                     .toArray()));
             weights.add((double) like.size());
         }
-        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], PARTS);
+        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], slopes[3], PARTS);
     }
 
     /** Returns the cost of each feature, from steps of like width. */
     private static double[] slopes(Map<Long, List<Row>> bins) {
         List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
         double[] slopes = new double[FEATURES];
+        boolean[] varies = varying(bins);
         for (int round = 0; round < ROUNDS; round++) {
             List<Curve> centers = IntStream.rangeClosed(0, FEATURES)
                     .mapToObj(value -> through(bins, value))
@@ -135,7 +165,7 @@ final class CostFit {
             List<double[]> deviations =
                     rows.stream().map(row -> row.deviation(centers)).toList();
             slopes = NonNegativeFit.slopes(IntStream.range(0, rows.size())
-                    .mapToObj(i -> times(deviations.get(i), Math.sqrt(rows.get(i).weight)))
+                    .mapToObj(i -> times(deviations.get(i), varies, Math.sqrt(rows.get(i).weight)))
                     .toList());
             weigh(rows, deviations, slopes);
         }
@@ -153,8 +183,33 @@ final class CostFit {
         }
     }
 
-    private static double[] times(double[] values, double factor) {
-        return Arrays.stream(values).map(value -> value * factor).toArray();
+    /** Returns which values, the duration and the features, vary among steps of like width. */
+    private static boolean[] varying(Map<Long, List<Row>> bins) {
+        boolean[] varies = new boolean[FEATURES + 1];
+        for (int i = 0; i <= FEATURES; i++) {
+            double square = 0;
+            double squareOfDeviation = 0;
+            for (List<Row> like : bins.values()) {
+                int value = i;
+                double mean = like.stream()
+                        .mapToDouble(row -> row.values[value])
+                        .average()
+                        .orElseThrow();
+                for (Row row : like) {
+                    square += row.values[i] * row.values[i];
+                    squareOfDeviation += (row.values[i] - mean) * (row.values[i] - mean);
+                }
+            }
+            varies[i] = i == 0 || squareOfDeviation > MIN_SPREAD * MIN_SPREAD * square;
+        }
+        return varies;
+    }
+
+    /** Returns values times a factor, with 0 for those that do not vary. */
+    private static double[] times(double[] values, boolean[] varies, double factor) {
+        return IntStream.range(0, values.length)
+                .mapToDouble(i -> varies[i] ? values[i] * factor : 0)
+                .toArray();
     }
 
     /** Returns the curve through the weighted means of a value in the bins. */

@@ -7,9 +7,10 @@ import io.roseinfer.base.Check;
  * were measured:
  *
  * <pre>
- * decode    decode.curve(tokens)   + perAttended · attended + perLongest · part
- * prefill   prefill.curve(tokens)  + perRow · rows + perAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perAttended · attended + perLongest · part,
+ * decode    decode.curve(tokens)   + perDecodeAttended · attended + perLongest · part
+ * prefill   prefill.curve(tokens)  + perRow · rows + perPromptAttended · attended
+ * mixed     mixed.curve(tokens)    + perRow · rows + perDecodeAttended · attended of decode rows
+ *           + perPromptAttended · attended of prompts + perLongest · part,
  *           at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
@@ -27,30 +28,47 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
      *
      * @param curve cost by width
      * @param perRow cost per row, at least 0
-     * @param perAttended cost per attended position, at least 0
+     * @param perDecodeAttended cost per position that a decode row attends to, at least 0; decode reads its keys and values for one token
+     * @param perPromptAttended cost per position that a prompt token attends to, at least 0
      * @param perLongest cost per position of a part of the longest decode row, at least 0
      * @param parts the number of parts
      */
-    record Formula(Curve curve, double perRow, double perAttended, double perLongest, RowParts parts) {
+    record Formula(
+            Curve curve,
+            double perRow,
+            double perDecodeAttended,
+            double perPromptAttended,
+            double perLongest,
+            RowParts parts) {
         Formula {
-            Check.that(perRow >= 0 && perAttended >= 0 && perLongest >= 0, "work that takes less than no time");
+            Check.that(
+                    perRow >= 0 && perDecodeAttended >= 0 && perPromptAttended >= 0 && perLongest >= 0,
+                    "work that takes less than no time");
         }
 
         private double nanos(double width, StepShape shape) {
             return curve.at(width)
                     + perRow * shape.rows()
-                    + perAttended * shape.attended()
+                    + perDecodeAttended * shape.decodeAttended()
+                    + perPromptAttended * (shape.attended() - shape.decodeAttended())
                     + perLongest * parts.of(shape);
         }
 
         private Formula times(double factor) {
-            return new Formula(curve.times(factor), perRow * factor, perAttended * factor, perLongest * factor, parts);
+            return new Formula(
+                    curve.times(factor),
+                    perRow * factor,
+                    perDecodeAttended * factor,
+                    perPromptAttended * factor,
+                    perLongest * factor,
+                    parts);
         }
     }
 
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
-        Formula line = new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, 0, RowParts.CLUSTERS);
+        Formula line =
+                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, attendedNanos, 0, RowParts.CLUSTERS);
         return new CostTable(line, line, line, StepRange.ALL);
     }
 

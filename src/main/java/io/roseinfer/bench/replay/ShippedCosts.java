@@ -32,6 +32,7 @@ import tools.jackson.databind.JsonNode;
  * other_per_row, other_per_attended
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
  * mixed_per_row, mixed_per_attended, mixed_per_longest
+ * mixed_per_decode_attended    nanoseconds per attended position of decode rows; as {@code mixed_per_attended} if absent
  * row_parts                    the number of these parts, a {@link RowParts} in lower case; sixteenths if absent
  * range                        {decode, prompts, mixed, max_context} of {@link StepRange}; a kind is {min_tokens, largest[][tokens, KV
  *                              tokens]}, for prompts {min_tokens, max_tokens}
@@ -87,6 +88,7 @@ public final class ShippedCosts {
                         curve(root.path("decode"), "rows"),
                         0,
                         root.path("decode_per_attended").asDouble(),
+                        0,
                         root.path("decode_per_longest").asDouble(),
                         parts(root)),
                 formula(root, "other"),
@@ -132,10 +134,12 @@ public final class ShippedCosts {
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {
+        double perAttended = root.path(kind + "_per_attended").asDouble();
         return new CostTable.Formula(
                 curve(root.path(kind), "tokens"),
                 root.path(kind + "_per_row").asDouble(),
-                root.path(kind + "_per_attended").asDouble(),
+                root.path(kind + "_per_decode_attended").asDouble(perAttended),
+                perAttended,
                 root.path(kind + "_per_longest").asDouble(),
                 parts(root));
     }

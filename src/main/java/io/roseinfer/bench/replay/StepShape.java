@@ -8,7 +8,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
  *
  * @param rows number of sequences
  * @param tokens tokens of all rows
- * @param prefillTokens prompt tokens of all rows
+ * @param prefillTokens tokens of rows that compute a prompt, or compute it again with its generated tokens after a preemption
  * @param attended positions attended to in one layer, summed over tokens: a token at position p, counted from zero, attends to p + 1
  * @param decodeAttended the part of {@code attended} that decode rows attend to
  * @param longest positions that the longest decode row attends to, or 0 without decode rows
@@ -25,7 +25,7 @@ public record StepShape(
         return new StepShape(
                 (int) step.get(Fact.ROWS),
                 (int) step.get(Fact.TOKENS),
-                (int) step.get(Fact.PREFILL_TOKENS),
+                (int) (step.get(Fact.TOKENS) - step.get(Fact.DECODE_ROWS) - step.get(Fact.DRAFT_TOKENS)),
                 step.get(Fact.ATTENDED),
                 decodeAttended(step),
                 step.get(Fact.LONGEST),

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -100,6 +102,61 @@ class CostFitTest {
     }
 
     @Test
+    void mixed_steps_cost_positions_of_decode_rows_and_of_prompts_apart() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 2000; i++) {
+            int rows = 1 + random.nextInt(64);
+            int tokens = 16 + random.nextInt(500);
+            long ofDecode = rows * (100L + random.nextInt(3000));
+            long ofPrompt = tokens * (tokens + 1L) / 2 + tokens * (long) random.nextInt(2000);
+            for (StepShape shape : List.of(
+                    new StepShape(rows, rows, 0, ofDecode, ofDecode / rows),
+                    new StepShape(1, tokens, tokens, ofPrompt, 0),
+                    new StepShape(
+                            rows + 1, rows + tokens, tokens, ofDecode + ofPrompt, ofDecode, ofDecode / rows, 0))) {
+                samples.add(new CostFit.Sample(
+                        shape,
+                        2e6
+                                + 1e4 * shape.tokens()
+                                + 30.0 * shape.decodeAttended()
+                                + 0.5 * (shape.attended() - shape.decodeAttended())));
+            }
+        }
+        CostTable.Formula mixed = CostFit.fit(samples).mixed();
+        assertThat(mixed.perDecodeAttended()).isCloseTo(30, within(1.0));
+        assertThat(mixed.perPromptAttended()).isCloseTo(0.5, within(0.1));
+    }
+
+    /** Some prompts of two lengths: their rows and positions hardly vary among steps of like width. */
+    @Test
+    void noise_of_few_prompts_is_no_cost_of_rows() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(
+                samples(0).stream().filter(sample -> sample.shape().isDecode()).toList());
+        for (int i = 0; i < 20; i++) {
+            StepShape shape = i % 5 == 0 ? prompts(1, 396) : prompts(1 + i % 4, 384);
+            samples.add(new CostFit.Sample(shape, 1.5e5 * shape.tokens() * Math.exp(0.3 * random.nextGaussian())));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.prefill().perRow()).isZero();
+        assertThat(table.nanos(prompts(1, 384))).isCloseTo(1.5e5 * 384, within(0.5 * 1.5e5 * 384));
+        assertThat(table.nanos(prompts(3, 384))).isCloseTo(1.5e5 * 1152, within(0.5 * 1.5e5 * 1152));
+    }
+
+    @Test
+    void tokens_computed_again_are_of_a_prompt() {
+        StepRecord step = new StepRecord();
+        step.set(Fact.ROWS, 1);
+        step.set(Fact.TOKENS, 479);
+        step.set(Fact.PREFILL_TOKENS, 384);
+        step.set(Fact.RECOMPUTED_TOKENS, 478);
+        StepShape shape = StepShape.of(step);
+        assertThat(shape.prefillTokens()).isEqualTo(479);
+        assertThat(shape.isMixed()).isFalse();
+    }
+
+    @Test
     void cost_of_the_longest_row_is_fitted() {
         Random random = new Random(SEED);
         List<CostFit.Sample> samples = new ArrayList<>(
@@ -110,7 +167,7 @@ class CostFitTest {
                     shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * RowParts.BEYOND_MEAN.of(shape)));
         }
         CostTable table = CostFit.fit(samples);
-        assertThat(table.decode().perAttended()).isCloseTo(4, within(0.2));
+        assertThat(table.decode().perDecodeAttended()).isCloseTo(4, within(0.2));
         assertThat(table.decode().perLongest()).isCloseTo(100, within(3.0));
         assertThat(table.nanos(decodeWith(32, 2000)) - table.nanos(decode(32, 100)))
                 .isCloseTo(1900 * (4 + 100 * 31 / 32.0), within(10_000.0));

@@ -58,7 +58,7 @@ public final class RecordCosts {
         root.put("in_flight", runs.getFirst().inFlight());
         root.put("kv_blocks", runs.getFirst().kvBlocks());
         curve(root.putObject("decode"), "rows", table.decode().curve());
-        root.put("decode_per_attended", table.decode().perAttended());
+        root.put("decode_per_attended", table.decode().perDecodeAttended());
         root.put("decode_per_longest", table.decode().perLongest());
         formula(root, "other", table.prefill());
         if (!table.mixed().equals(table.prefill())) {
@@ -96,7 +96,8 @@ public final class RecordCosts {
     private static void formula(ObjectNode root, String kind, CostTable.Formula costs) {
         curve(root.putObject(kind), "tokens", costs.curve());
         root.put(kind + "_per_row", costs.perRow());
-        root.put(kind + "_per_attended", costs.perAttended());
+        root.put(kind + "_per_attended", costs.perPromptAttended());
+        root.put(kind + "_per_decode_attended", costs.perDecodeAttended());
         root.put(kind + "_per_longest", costs.perLongest());
     }
 
