@@ -22,6 +22,12 @@ final class CostFit {
 
     private static final int BINS_PER_OCTAVE = 8;
 
+    /** Parts of a bin to which a width is rounded, so that a power of two ends a bin. */
+    private static final long ROUNDING = 1000;
+
+    /** Minimum ratio of the medians of adjacent bins for the curve to rise between their steps only: one more wave of tiles, or no graph. */
+    private static final double STAIR = 1.2;
+
     /** Minimum steps of prompts alone, and of mixed steps, to fit them apart. */
     private static final int MIN_STEPS = 16;
 
@@ -119,7 +125,7 @@ final class CostFit {
     }
 
     private static long octaves(int tokens) {
-        return Math.round(BINS_PER_OCTAVE * Math.log(tokens) / Math.log(2));
+        return Math.ceilDiv(Math.round(ROUNDING * BINS_PER_OCTAVE * Math.log(tokens) / Math.log(2)), ROUNDING);
     }
 
     private static CostTable.Formula formula(
@@ -143,14 +149,37 @@ final class CostFit {
         List<Double> x = new ArrayList<>();
         List<Double> y = new ArrayList<>();
         List<Double> weights = new ArrayList<>();
+        List<Row> before = List.of();
         for (List<Row> like : bins.values()) {
-            x.add(meanWidth(like));
-            y.add(Curve.median(like.stream()
+            double median = Curve.median(like.stream()
                     .mapToDouble(row -> Math.max(1, remaining(row.values, slopes)))
-                    .toArray()));
-            weights.add((double) like.size());
+                    .toArray());
+            if (!before.isEmpty() && median > STAIR * y.getLast()) {
+                addAfter(x, y, weights, maxWidth(before), y.getLast());
+                addAfter(x, y, weights, minWidth(like), median);
+            }
+            addAfter(x, y, weights, meanWidth(like), median);
+            weights.set(weights.size() - 1, (double) like.size());
+            before = like;
         }
         return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], slopes[3], PARTS);
+    }
+
+    /** Adds a point of weight 1, unless the last point has its x. */
+    private static void addAfter(List<Double> x, List<Double> y, List<Double> weights, double nextX, double nextY) {
+        if (x.isEmpty() || nextX > x.getLast()) {
+            x.add(nextX);
+            y.add(nextY);
+            weights.add(1.0);
+        }
+    }
+
+    private static double minWidth(List<Row> rows) {
+        return rows.stream().mapToInt(row -> row.width).min().orElseThrow();
+    }
+
+    private static double maxWidth(List<Row> rows) {
+        return rows.stream().mapToInt(row -> row.width).max().orElseThrow();
     }
 
     /** Returns the cost of each feature, from steps of like width. */

@@ -156,6 +156,21 @@ class CostFitTest {
         assertThat(shape.isMixed()).isFalse();
     }
 
+    /** One more token than a wave of tiles has costs another wave. */
+    @Test
+    void stair_at_a_power_of_two_is_kept() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(
+                samples(0).stream().filter(sample -> sample.shape().isDecode()).toList());
+        for (int i = 0; i < 2000; i++) {
+            StepShape shape = prompts(1, 800 + random.nextInt(500));
+            samples.add(new CostFit.Sample(shape, shape.tokens() <= 1024 ? 2.4e6 : 3.5e6));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.nanos(prompts(1, 1020))).isCloseTo(2.4e6, within(1e4));
+        assertThat(table.nanos(prompts(1, 1030))).isCloseTo(3.5e6, within(1e4));
+    }
+
     @Test
     void cost_of_the_longest_row_is_fitted() {
         Random random = new Random(SEED);
