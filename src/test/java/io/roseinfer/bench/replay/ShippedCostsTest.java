@@ -93,8 +93,8 @@ class ShippedCostsTest {
                         + " another seed, with loads like the recorded ones)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
-                        ", recorded 2026-11-27 at 9a9b89d5, not this machine, largest error against real runs 11.9 % (p50,"
-                                + " p90 and p99 of TTFT and TPOT in three runs of another seed, with loads like the recorded ones)");
+                        ", recorded 2026-11-28 at f0b58181, not this machine, largest error against real runs 14.6 % (p50,"
+                                + " p90 and p99 of TTFT and TPOT in eight runs of other seeds: five loads, three policies)");
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.Validation.MISSING))
                 .containsExactlyInAnyOrder("h100-llama-3.1-8b", "h100-gpt2");
