@@ -605,8 +605,10 @@ private:
             packShift = s.heads / s.kvHeadCount() % 2 == 0 ? 1 : 0;
         }
         if (groups == 0) {
-            const bool many = static_cast<long long>(s.heads) * round_up(tokens_, 128) / 192 >= multiprocessors;
-            groups = many ? 3 : s.headPad() == 128 && tokens_ > 256 * rows_ ? 2 : 1;
+            const long long bucketed = round_up(tokens_, 128);
+            const bool many = 100 * s.heads * bucketed / 192 >= 80 * multiprocessors;
+            const long long pairs = (s.heads >> packShift) * ((bucketed << packShift) / 128 + rows_ - 1);
+            groups = many ? 3 : s.headPad() == 128 && tokens_ > 384 * rows_ && pairs <= multiprocessors ? 2 : 1;
         }
         const int height = 64 * groups >> packShift;
         const int tiles = (s.heads >> packShift) * (tokens_ / height + rows_);

@@ -16,7 +16,10 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
     private static final int MAX_WARPGROUPS = 3;
 
     /** Tokens per row up to which one warpgroup is faster than a pair. */
-    private static final int PAIRED_TOKENS = 256;
+    private static final int PAIRED_TOKENS = 384;
+
+    /** Percentage of SMs with a tile of three warpgroups from which on these are fastest. */
+    private static final int FULL_PERCENT = 80;
 
     /** Returns the kernel for a number of consumer warpgroups, without element types. */
     public String kernel(int warpgroups) {
@@ -25,15 +28,16 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
 
     /**
      * Returns the consumer warpgroups of a block: three share a key tile and fill an SM. Steps of few tiles need smaller ones, so that
-     * SMs finish together: with heads of 128 a pair that takes tokens from both ends of a long prompt, else one, which leaves room for a
-     * second block. All prompts of a graph's bucket have the same.
+     * SMs finish together: with heads of 128 a pair that takes tokens from both ends of a long prompt if each SM has at most one, since
+     * all pairs take equally long; else one, which leaves room for a second block. All prompts of a graph's bucket have the same.
      */
     public int warpgroups(int tokens, int rows, int multiprocessors) {
         long bucketed = (long) Math.ceilDiv(tokens, PromptTile.ROWS) * PromptTile.ROWS;
-        if (heads * bucketed / (MAX_WARPGROUPS * GROUP_ROWS) >= multiprocessors) {
+        if (100 * heads * bucketed / (MAX_WARPGROUPS * GROUP_ROWS) >= (long) FULL_PERCENT * multiprocessors) {
             return MAX_WARPGROUPS;
         }
-        return headSize == 128 && tokens > (long) PAIRED_TOKENS * rows ? 2 : 1;
+        long pairs = (heads >> packShift()) * ((bucketed << packShift()) / (2 * GROUP_ROWS) + rows - 1);
+        return headSize == 128 && tokens > (long) PAIRED_TOKENS * rows && pairs <= multiprocessors ? 2 : 1;
     }
 
     /** Returns the logarithm of the heads that share a tile, and so its keys: two of a KV head if it has an even number of them. */
