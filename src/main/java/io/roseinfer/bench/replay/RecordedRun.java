@@ -307,9 +307,8 @@ public record RecordedRun(
     }
 
     /** Returns a pace that resamples the durations of runs relative to their common costs. */
-    static Pace resampledPace(List<RecordedRun> runs, long seed) {
+    static Pace resampledPace(List<RecordedRun> runs, CostModel costs, long seed) {
         List<CostFit.Sample> samples = samples(runs);
-        CostTable costs = CostFit.fit(samples);
         return Pace.resampled(
                 samples.stream()
                         .mapToDouble(sample -> costs.nanos(sample.shape()))

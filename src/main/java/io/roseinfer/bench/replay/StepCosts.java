@@ -95,7 +95,7 @@ public record StepCosts(
                 Validation.MISSING,
                 first.model(),
                 times,
-                Optional.of(seed -> RecordedRun.resampledPace(runs, seed)),
+                Optional.of(seed -> RecordedRun.resampledPace(runs, times.costs(), seed)),
                 first.inFlight(),
                 first.kvBlocks());
     }

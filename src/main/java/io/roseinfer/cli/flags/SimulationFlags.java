@@ -57,7 +57,7 @@ public final class SimulationFlags {
             description = {
                 "On --backend sim: recorded repeats the machine's speed over time in the recorded runs, resampled multiplies each step by the ratio of a random"
                         + " recorded step of like cost, SIGMA is the deviation of a random log-normal factor of mean 1",
-                "(default: recorded with a file, else 0)."
+                "(default: recorded in bench replay, resampled with a file of --step-costs, else 0)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> noise = Optional.empty();
@@ -120,7 +120,11 @@ public final class SimulationFlags {
 
     private Pace pace(StepCosts costs, long seed) {
         if (noise.isEmpty()) {
-            return costs.times().pace();
+            boolean files = stepCosts.filter(StepCostsChoice::isFiles).isPresent();
+            return costs.resampled()
+                    .filter(pace -> files)
+                    .map(pace -> pace.apply(seed))
+                    .orElse(costs.times().pace());
         }
         String word = noise.get();
         if (RECORDED.contains(word) || RESAMPLED.contains(word)) {
