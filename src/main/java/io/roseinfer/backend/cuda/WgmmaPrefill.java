@@ -33,7 +33,7 @@ record WgmmaPrefill(int headSize, int heads, int kvHeads) {
      */
     public int warpgroups(int tokens, int rows, int multiprocessors) {
         long bucketed = (long) Math.ceilDiv(tokens, PromptTile.ROWS) * PromptTile.ROWS;
-        if (100 * heads * bucketed / (MAX_WARPGROUPS * GROUP_ROWS) >= (long) FULL_PERCENT * multiprocessors) {
+        if (100L * heads * bucketed / (MAX_WARPGROUPS * GROUP_ROWS) >= (long) FULL_PERCENT * multiprocessors) {
             return MAX_WARPGROUPS;
         }
         long pairs = (heads >> packShift()) * ((bucketed << packShift()) / (2 * GROUP_ROWS) + rows - 1);
