@@ -456,6 +456,16 @@ class SimulatedTimeTest {
     private static final String[] SMALL_LOAD = {"--num-prompts=40", "--random-input-len=32", "--random-output-len=8"};
 
     @Test
+    void steps_of_a_file_are_resampled_by_default() throws IOException {
+        String[] load = with(SMALL_LOAD, "--request-rate=20");
+        Path run = recorded(SIMULATED, with(load, "--step-noise=0.3"));
+        List<String> file = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run, "--seed=2");
+        assertThat(serve(file, load).get("requests"))
+                .isEqualTo(serve(file, with(load, "--step-noise=resampled")).get("requests"))
+                .isNotEqualTo(serve(file, with(load, "--step-noise=recorded")).get("requests"));
+    }
+
+    @Test
     void only_time_in_extrapolated_steps_is_noted() throws IOException {
         Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));
         List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);

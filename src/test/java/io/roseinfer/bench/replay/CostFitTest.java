@@ -73,10 +73,28 @@ class CostFitTest {
         }
     }
 
+    /** Returns the steps without noise that only decode, or the others. */
+    private static List<CostFit.Sample> samples(boolean decode) {
+        return samples(0).stream()
+                .filter(sample -> sample.shape().isDecode() == decode)
+                .toList();
+    }
+
+    /** A mixed step costs at least its decode rows alone, which took longer here. */
+    @Test
+    void costs_that_are_not_those_measured_are_rejected() {
+        List<CostFit.Sample> samples = new ArrayList<>(samples(0));
+        for (int i = 0; i < 40; i++) {
+            samples.add(new CostFit.Sample(mixed(16, 64 + i), 1e6));
+        }
+        assertThatThrownBy(() -> CostFit.fit(samples))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("times the measured durations of mixed steps");
+    }
+
     @Test
     void run_without_decode_steps_is_rejected() {
-        List<CostFit.Sample> prompts =
-                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList();
+        List<CostFit.Sample> prompts = samples(false);
         assertThatThrownBy(() -> CostFit.fit(prompts))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("no step that only decodes");
@@ -132,8 +150,7 @@ class CostFitTest {
     @Test
     void noise_of_few_prompts_is_no_cost_of_rows() {
         Random random = new Random(SEED);
-        List<CostFit.Sample> samples = new ArrayList<>(
-                samples(0).stream().filter(sample -> sample.shape().isDecode()).toList());
+        List<CostFit.Sample> samples = new ArrayList<>(samples(true));
         for (int i = 0; i < 20; i++) {
             StepShape shape = i % 5 == 0 ? prompts(1, 396) : prompts(1 + i % 4, 384);
             samples.add(new CostFit.Sample(shape, 1.5e5 * shape.tokens() * Math.exp(0.3 * random.nextGaussian())));
@@ -160,8 +177,7 @@ class CostFitTest {
     @Test
     void stair_at_a_power_of_two_is_kept() {
         Random random = new Random(SEED);
-        List<CostFit.Sample> samples = new ArrayList<>(
-                samples(0).stream().filter(sample -> sample.shape().isDecode()).toList());
+        List<CostFit.Sample> samples = new ArrayList<>(samples(true));
         for (int i = 0; i < 2000; i++) {
             StepShape shape = prompts(1, 800 + random.nextInt(500));
             samples.add(new CostFit.Sample(shape, shape.tokens() <= 1024 ? 2.4e6 : 3.5e6));
@@ -174,8 +190,7 @@ class CostFitTest {
     @Test
     void cost_of_the_longest_row_is_fitted() {
         Random random = new Random(SEED);
-        List<CostFit.Sample> samples = new ArrayList<>(
-                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList());
+        List<CostFit.Sample> samples = new ArrayList<>(samples(false));
         for (int i = 0; i < 2000; i++) {
             StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
             samples.add(new CostFit.Sample(
@@ -191,8 +206,7 @@ class CostFitTest {
     @Test
     void steps_with_a_rare_long_row_are_no_outliers() {
         Random random = new Random(SEED);
-        List<CostFit.Sample> samples = new ArrayList<>(
-                samples(0).stream().filter(sample -> !sample.shape().isDecode()).toList());
+        List<CostFit.Sample> samples = new ArrayList<>(samples(false));
         for (int i = 0; i < 2000; i++) {
             StepShape shape = decodeWith(17 + random.nextInt(48), i % 10 == 0 ? 20_000 : 100);
             double nanos = 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 400 * shape.longest();
