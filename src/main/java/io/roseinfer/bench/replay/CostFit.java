@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
- * curve goes through the medians of what remains in each bin. Steps of prompts alone and mixed steps share a fit if there are few of either.
+ * curve goes through the medians of what remains in each bin, with a stair where they jump. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -43,7 +43,7 @@ final class CostFit {
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** The features of a step besides its width: rows, attended positions of decode rows and of prompts, positions of a part of the longest decode row. */
+    /** Features of a step besides its width: rows, positions attended by decode rows and by prompts, positions of a part of the longest row. */
     private static final int FEATURES = 4;
 
     private static final int ROUNDS = 12;

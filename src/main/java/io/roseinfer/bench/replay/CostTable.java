@@ -28,7 +28,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
      *
      * @param curve cost by width
      * @param perRow cost per row, at least 0
-     * @param perDecodeAttended cost per position that a decode row attends to, at least 0; decode reads its keys and values for one token
+     * @param perDecodeAttended cost per position that a decode row attends to, at least 0
      * @param perPromptAttended cost per position that a prompt token attends to, at least 0
      * @param perLongest cost per position of a part of the longest decode row, at least 0
      * @param parts the number of parts
