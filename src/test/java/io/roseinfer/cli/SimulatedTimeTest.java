@@ -851,6 +851,22 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void recording_of_skewed_steps_notes_their_total_in_text_json_and_page() throws IOException {
+        List<String> skewed =
+                List.of("--backend=sim", "--model=random:gpt2", "--step-costs=step:4,token:0.05", "--step-noise=0.8");
+        String[] load = {"--num-prompts=1000", "--random-input-len=32", "--random-output-len=8"};
+        String note = "times as long in total (only --step-noise recorded and resampled keep that), not validated";
+        Path file = recorded(skewed, load);
+        List<String> replayed = List.of("--backend=sim", "--step-costs=" + file);
+        assertThat(bench("serve", replayed, load).out()).contains(note);
+        assertThat(serve(replayed, load).get("environment").get("simulated").stringValue())
+                .contains(note);
+        Path page = directory.resolve("run.html");
+        CliRunner.run("report", directory.resolve("run.json").toString(), "-o", page.toString());
+        assertThat(Files.readString(page)).contains(note);
+    }
+
+    @Test
     void costs_of_an_engine_are_of_the_fleets_model() {
         Outcome other = bench("fleet", List.of("--engines=2"), "--engine-costs=1:h200-gpt2");
         assertThat(other.code()).isEqualTo(2);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
@@ -39,6 +40,9 @@ final class CostFit {
 
     /** Maximum factor between measured durations of a kind of steps and their costs, by the median. */
     private static final double MAX_FACTOR = 1.5;
+
+    /** Factor between the total of measured durations and of their costs beyond which {@link #skew} notes it. */
+    private static final double MAX_TOTAL_FACTOR = 1.3;
 
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
@@ -114,6 +118,20 @@ final class CostFit {
                     ratio,
                     kind));
         }
+    }
+
+    /** Returns a note if the steps took much longer in total than by their fitted costs, which are medians. */
+    static Optional<String> skew(CostModel costs, List<Sample> samples) {
+        double measured = samples.stream().mapToDouble(Sample::nanos).sum();
+        double fitted = samples.stream()
+                .mapToDouble(sample -> costs.nanos(sample.shape()))
+                .sum();
+        return measured <= MAX_TOTAL_FACTOR * fitted
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "medians of steps that took %.2f times as long in total (only --step-noise recorded and resampled keep that)",
+                        measured / fitted));
     }
 
     private static CostTable.Formula decode(List<Sample> samples) {

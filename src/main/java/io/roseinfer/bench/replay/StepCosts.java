@@ -91,7 +91,10 @@ public record StepCosts(
                 "step costs of " + runs.stream().map(StepCosts::named).collect(Collectors.joining(", "))
                         + (first.model().name().isEmpty()
                                 ? ""
-                                : ", recorded with " + first.model().name()),
+                                : ", recorded with " + first.model().name())
+                        + CostFit.skew(times.costs(), RecordedRun.samples(runs))
+                                .map(note -> ", " + note)
+                                .orElse(""),
                 Validation.MISSING,
                 first.model(),
                 times,

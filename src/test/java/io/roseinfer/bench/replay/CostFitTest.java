@@ -93,6 +93,19 @@ class CostFitTest {
     }
 
     @Test
+    void costs_of_skewed_steps_note_their_total() {
+        List<CostFit.Sample> even = samples(0);
+        List<CostFit.Sample> skewed = new ArrayList<>();
+        for (int i = 0; i < even.size(); i++) {
+            CostFit.Sample sample = even.get(i);
+            skewed.add(new CostFit.Sample(sample.shape(), sample.nanos() * (i % 9 == 0 ? 6 : 1)));
+        }
+        assertThat(CostFit.skew(CostFit.fit(even), even)).isEmpty();
+        assertThat(CostFit.skew(CostFit.fit(skewed), skewed))
+                .hasValueSatisfying(note -> assertThat(note).contains("took 1.5", "times as long in total"));
+    }
+
+    @Test
     void run_without_decode_steps_is_rejected() {
         List<CostFit.Sample> prompts = samples(false);
         assertThatThrownBy(() -> CostFit.fit(prompts))
