@@ -16,6 +16,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.JfrRecorder;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepLog;
 import io.roseinfer.sampling.LogitConstraints;
@@ -270,7 +271,7 @@ public final class Engine implements AutoCloseable {
     public TokenStream submit(GenerationRequest request) {
         Objects.requireNonNull(request, "request");
         long startNanos = clock.nanos();
-        requests.submitting();
+        requests.on(new RequestEvent.Submitting());
         try {
             TokenStream stream = accept(request, startNanos);
             counters.accept();
@@ -279,7 +280,7 @@ public final class Engine implements AutoCloseable {
             counters.reject();
             throw e;
         } finally {
-            requests.submitted();
+            requests.on(new RequestEvent.Submitted());
         }
     }
 
@@ -294,7 +295,7 @@ public final class Engine implements AutoCloseable {
         live.submitted(startNanos);
         TokenStream stream;
         try {
-            requests.accepted(live);
+            requests.on(new RequestEvent.Accepted(live));
             stream = streamOf(live);
         } catch (RuntimeException | Error e) {
             boolean unused = manager.inFlight().discard(live);
@@ -394,7 +395,7 @@ public final class Engine implements AutoCloseable {
         if (!live.hasEnded()) {
             live.request().constraints().grammar().ifPresent(grammar -> compile(grammar, live));
             live.tokenized(ids.length, clock.nanos());
-            requests.tokenized(live);
+            requests.on(new RequestEvent.Tokenized(live));
             manager.submit(live, ids);
         }
     }
@@ -430,7 +431,7 @@ public final class Engine implements AutoCloseable {
                 Math.min(options.scheduler().drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1),
                 maskWorkers)));
         maskWorkers.start();
-        requests.grammarCompiled(live, clock.nanos() - startNanos);
+        requests.on(new RequestEvent.GrammarCompiled(live, clock.nanos() - startNanos));
     }
 
     private int[] tokenize(GenerationRequest request) {

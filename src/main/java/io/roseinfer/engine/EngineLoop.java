@@ -9,6 +9,7 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -259,7 +260,7 @@ final class EngineLoop {
         }
         for (LiveRequest request : admitted) {
             request.admitted(iterationNanos, request.sequence().orElseThrow().cachedTokens());
-            requests.admitted(request);
+            requests.on(new RequestEvent.Admitted(request));
         }
         admitted.clear();
     }

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.Remedy;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
@@ -256,7 +257,7 @@ final class InFlight {
         release();
         request.finish(outcome, nanos);
         try {
-            observer.ended(request, outcome.reason());
+            observer.on(new RequestEvent.Ended(request, outcome.reason()));
         } finally {
             request.end();
         }
@@ -269,7 +270,7 @@ final class InFlight {
             request.removeLoad();
             deadlines.remove(request);
             release();
-            observer.withdrawn(request);
+            observer.on(new RequestEvent.Withdrawn(request));
         }
         return claimed;
     }

@@ -1,6 +1,7 @@
 package io.roseinfer.engine;
 
 import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.EnumMap;
@@ -29,14 +30,15 @@ final class RequestCounters implements RequestObserver {
     }
 
     @Override
-    public void tokenized(ObservedRequest request) {
-        promptTokens.addAndGet(request.promptTokens());
-    }
-
-    @Override
-    public void ended(ObservedRequest request, FinishReason reason) {
-        generatedTokens.addAndGet(request.generatedTokens());
-        ended.incrementAndGet(reason.ordinal());
+    public void on(RequestEvent event) {
+        switch (event) {
+            case RequestEvent.Tokenized(ObservedRequest request) -> promptTokens.addAndGet(request.promptTokens());
+            case RequestEvent.Ended(ObservedRequest request, FinishReason reason) -> {
+                generatedTokens.addAndGet(request.generatedTokens());
+                ended.incrementAndGet(reason.ordinal());
+            }
+            default -> {}
+        }
     }
 
     RequestCounts snapshot() {

@@ -14,6 +14,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -461,8 +462,8 @@ public final class VirtualEngine {
             live.endAfter(firstToken.isPresent() ? tokens - 1 : tokens);
         }
         live.tokenized(prompt.length, nanos);
-        observer.accepted(live);
-        observer.tokenized(live);
+        observer.on(new RequestEvent.Accepted(live));
+        observer.on(new RequestEvent.Tokenized(live));
         try {
             enqueue(live, prompt, firstToken);
             recordViews();

@@ -91,8 +91,8 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     @Category("roseinfer")
     @Description("A request, from acceptance to its end")
     @StackTrace(false)
-    static final class RequestEvent extends Event {
-        private static final RequestEvent PROBE = new RequestEvent();
+    static final class RequestSpan extends Event {
+        private static final RequestSpan PROBE = new RequestSpan();
 
         @Label("Request")
         long request;
@@ -144,7 +144,7 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     }
 
     private final IdentityHashMap<StepRecord, Event> steps = new IdentityHashMap<>();
-    private final Map<ObservedRequest, RequestEvent> requests = new ConcurrentHashMap<>();
+    private final Map<ObservedRequest, RequestSpan> requests = new ConcurrentHashMap<>();
 
     /** Returns recorders of an engine's requests and of the steps of each of its replicas. */
     public static Observers observers() {
@@ -177,29 +177,32 @@ public final class JfrRecorder implements StepObserver, RequestObserver {
     }
 
     @Override
-    public void accepted(ObservedRequest request) {
-        if (FlightRecorder.isInitialized() && RequestEvent.PROBE.isEnabled()) {
-            RequestEvent event = new RequestEvent();
-            event.begin();
-            requests.put(request, event);
+    public void on(RequestEvent event) {
+        switch (event) {
+            case RequestEvent.Accepted(ObservedRequest request) -> begin(request);
+            case RequestEvent.Withdrawn(ObservedRequest request) -> requests.remove(request);
+            case RequestEvent.Ended(ObservedRequest request, FinishReason reason) -> commit(request, reason);
+            default -> {}
         }
     }
 
-    @Override
-    public void withdrawn(ObservedRequest request) {
-        requests.remove(request);
+    private void begin(ObservedRequest request) {
+        if (FlightRecorder.isInitialized() && RequestSpan.PROBE.isEnabled()) {
+            RequestSpan span = new RequestSpan();
+            span.begin();
+            requests.put(request, span);
+        }
     }
 
-    @Override
-    public void ended(ObservedRequest request, FinishReason reason) {
-        RequestEvent event = requests.remove(request);
-        if (event == null) {
+    private void commit(ObservedRequest request, FinishReason reason) {
+        RequestSpan span = requests.remove(request);
+        if (span == null) {
             return;
         }
-        event.end();
-        if (event.shouldCommit()) {
-            event.fill(request, reason);
-            event.commit();
+        span.end();
+        if (span.shouldCommit()) {
+            span.fill(request, reason);
+            span.commit();
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.roseinfer.observe;
 
-import io.roseinfer.scheduler.FinishReason;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -57,33 +56,8 @@ public final class Observers {
 
     private record OfRequests(List<RequestObserver> each) implements RequestObserver {
         @Override
-        public void submitting() {
-            each.forEach(RequestObserver::submitting);
-        }
-
-        @Override
-        public void submitted() {
-            each.forEach(RequestObserver::submitted);
-        }
-
-        @Override
-        public void accepted(ObservedRequest request) {
-            each.forEach(observer -> observer.accepted(request));
-        }
-
-        @Override
-        public void withdrawn(ObservedRequest request) {
-            each.forEach(observer -> observer.withdrawn(request));
-        }
-
-        @Override
-        public void tokenized(ObservedRequest request) {
-            each.forEach(observer -> observer.tokenized(request));
-        }
-
-        @Override
-        public void grammarCompiled(ObservedRequest request, long nanos) {
-            each.forEach(observer -> observer.grammarCompiled(request, nanos));
+        public void on(RequestEvent event) {
+            each.forEach(observer -> observer.on(event));
         }
 
         @Override
@@ -92,16 +66,6 @@ public final class Observers {
             for (int i = 0; i < each.size(); i++) {
                 each.get(i).maskComputed(request, nanos);
             }
-        }
-
-        @Override
-        public void admitted(ObservedRequest request) {
-            each.forEach(observer -> observer.admitted(request));
-        }
-
-        @Override
-        public void ended(ObservedRequest request, FinishReason reason) {
-            each.forEach(observer -> observer.ended(request, reason));
         }
     }
 }

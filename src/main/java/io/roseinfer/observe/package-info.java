@@ -1,6 +1,7 @@
 /**
- * Observers of an engine: {@link io.roseinfer.observe.StepObserver} is notified of steps,
- * {@link io.roseinfer.observe.RequestObserver} of requests; {@link io.roseinfer.observe.Observers} collects those of
+ * Observers of an engine: {@link io.roseinfer.observe.StepObserver} is notified of each
+ * {@link io.roseinfer.observe.StepEvent}, {@link io.roseinfer.observe.RequestObserver} of each
+ * {@link io.roseinfer.observe.RequestEvent}; {@link io.roseinfer.observe.Observers} collects those of
  * one engine. Implementations here are the step log and the Flight Recorder events. NVTX ranges are in
  * {@code backend.cuda.nvtx}, counters in {@code engine}.
  *

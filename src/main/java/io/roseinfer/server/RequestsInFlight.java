@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.http.Reply;
@@ -65,25 +66,24 @@ final class RequestsInFlight implements RequestObserver {
     private final AtomicLong highest = new AtomicLong();
 
     @Override
-    public void accepted(ObservedRequest request) {
-        live.put(request, new Progress(request));
+    public void on(RequestEvent event) {
+        switch (event) {
+            case RequestEvent.Accepted(ObservedRequest request) -> live.put(request, new Progress(request));
+            case RequestEvent.Withdrawn(ObservedRequest request) -> live.remove(request);
+            case RequestEvent.Admitted(ObservedRequest request) -> setRunning(request);
+            case RequestEvent.Ended(ObservedRequest request, FinishReason _) -> end(request);
+            default -> {}
+        }
     }
 
-    @Override
-    public void withdrawn(ObservedRequest request) {
-        live.remove(request);
-    }
-
-    @Override
-    public void admitted(ObservedRequest request) {
+    private void setRunning(ObservedRequest request) {
         Progress progress = live.get(request);
         if (progress != null) {
             progress.isRunning = true;
         }
     }
 
-    @Override
-    public void ended(ObservedRequest request, FinishReason reason) {
+    private void end(ObservedRequest request) {
         // In this order, and read in the other, no token is counted twice.
         Progress progress = live.remove(request);
         endedTokens.add(request.generatedTokens());

@@ -16,6 +16,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -197,6 +198,9 @@ public final class ServerMetrics {
 
     private RequestObserver grammars() {
         return new RequestObserver() {
+            @Override
+            public void on(RequestEvent event) {}
+
             @Override
             public void maskComputed(ObservedRequest request, long nanos) {
                 grammarMask.observe(nanos / 1e9);

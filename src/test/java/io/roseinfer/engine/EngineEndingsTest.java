@@ -13,8 +13,8 @@ import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.model.files.ModelFiles;
-import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -109,9 +109,8 @@ class EngineEndingsTest {
         CountDownLatch mayGoOn = new CountDownLatch(1);
         AtomicBoolean closed = new AtomicBoolean();
         AtomicBoolean wasClosed = new AtomicBoolean();
-        RequestObserver slow = new RequestObserver() {
-            @Override
-            public void ended(ObservedRequest request, FinishReason reason) {
+        RequestObserver slow = event -> {
+            if (event instanceof RequestEvent.Ended) {
                 telling.countDown();
                 awaitUninterruptibly(mayGoOn);
                 wasClosed.compareAndSet(false, closed.get());

@@ -12,6 +12,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -319,23 +320,24 @@ final class EngineSimulation {
     }
 
     private RequestObserver admissions() {
-        return new RequestObserver() {
-            @Override
-            public void admitted(ObservedRequest request) {
-                int replica = request.timeline().replica();
-                admitted[replica]++;
-                Call call = (Call) request.tag().orElseThrow();
-                pullCheck.ifPresent(check -> check.admitted(call, replica));
-                running.put(call, replica);
-                call.admitted();
-                checkLoad(replica);
-            }
-
-            @Override
-            public void ended(ObservedRequest request, FinishReason reason) {
-                running.remove((Call) request.tag().orElseThrow());
+        return event -> {
+            switch (event) {
+                case RequestEvent.Admitted(ObservedRequest request) -> admit(request);
+                case RequestEvent.Ended(ObservedRequest request, FinishReason _) ->
+                    running.remove((Call) request.tag().orElseThrow());
+                default -> {}
             }
         };
+    }
+
+    private void admit(ObservedRequest request) {
+        int replica = request.timeline().replica();
+        admitted[replica]++;
+        Call call = (Call) request.tag().orElseThrow();
+        pullCheck.ifPresent(check -> check.admitted(call, replica));
+        running.put(call, replica);
+        call.admitted();
+        checkLoad(replica);
     }
 
     /** Checks that admitted requests stay in the load until the replica's own thread, the caller, ends them. */

@@ -12,6 +12,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -55,38 +56,19 @@ class ObserversTest {
         }
 
         @Override
-        public void submitting() {
-            events.add("submitting");
-        }
-
-        @Override
-        public void submitted() {
-            events.add("submitted");
-        }
-
-        @Override
-        public void accepted(ObservedRequest request) {
-            request("accepted", request);
-        }
-
-        @Override
-        public void withdrawn(ObservedRequest request) {
-            request("withdrawn", request);
-        }
-
-        @Override
-        public void tokenized(ObservedRequest request) {
-            request("tokenized", request);
-        }
-
-        @Override
-        public void admitted(ObservedRequest request) {
-            request("admitted", request);
-        }
-
-        @Override
-        public void ended(ObservedRequest request, FinishReason reason) {
-            request(reason + " ended", request);
+        public void on(RequestEvent event) {
+            switch (event) {
+                case RequestEvent.Submitting() -> events.add("submitting");
+                case RequestEvent.Submitted() -> events.add("submitted");
+                case RequestEvent.Accepted(ObservedRequest request) -> request("accepted", request);
+                case RequestEvent.Withdrawn(ObservedRequest request) -> request("withdrawn", request);
+                case RequestEvent.GrammarCompiled(ObservedRequest request, long _) ->
+                    request("grammar compiled", request);
+                case RequestEvent.Tokenized(ObservedRequest request) -> request("tokenized", request);
+                case RequestEvent.Admitted(ObservedRequest request) -> request("admitted", request);
+                case RequestEvent.Ended(ObservedRequest request, FinishReason reason) ->
+                    request(reason + " ended", request);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -62,9 +63,8 @@ class QueueingTheoryTest {
                 .toList();
         long[] waits = new long[arrivals.length];
         Arrays.fill(waits, -1);
-        RequestObserver observer = new RequestObserver() {
-            @Override
-            public void ended(ObservedRequest request, FinishReason reason) {
+        RequestObserver observer = event -> {
+            if (event instanceof RequestEvent.Ended(ObservedRequest request, FinishReason reason)) {
                 long[] tokens = request.timeline().tokenNanos();
                 assertThat(reason).isEqualTo(FinishReason.LENGTH);
                 assertThat(tokens).hasSize(1);

@@ -17,6 +17,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
@@ -92,15 +93,22 @@ class VirtualEngineTest {
         }
 
         @Override
-        public void admitted(ObservedRequest request) {
+        public void on(RequestEvent event) {
+            switch (event) {
+                case RequestEvent.Admitted(ObservedRequest request) -> admit(request);
+                case RequestEvent.Ended(ObservedRequest request, FinishReason reason) -> end(request, reason);
+                default -> {}
+            }
+        }
+
+        private void admit(ObservedRequest request) {
             admissions.merge(request, 1, Integer::sum);
             assertThat(engine.phase(request.timeline().replica()))
                     .as("the phase of a replica that admits")
                     .isEqualTo(Phase.SERVING);
         }
 
-        @Override
-        public void ended(ObservedRequest request, FinishReason reason) {
+        private void end(ObservedRequest request, FinishReason reason) {
             assertThat(ended.put(request, reason)).as("an earlier end").isNull();
             assertThat(request.timeline().finishedNanos()).as("the end").isEqualTo(engine.nowNanos());
         }

@@ -9,7 +9,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
-import io.roseinfer.observe.RequestObserver;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.ArrayList;
@@ -70,19 +70,13 @@ final class VirtualReplicas {
                 options,
                 routing,
                 (step, startNanos) -> startNanos + STEP_NANOS + step.get(Fact.TOKENS) * TOKEN_NANOS,
-                Observers.ofRequests(new RequestObserver() {
-                    @Override
-                    public void admitted(ObservedRequest request) {
-                        if (!admitted.add(request)) {
-                            onTheDead.add(request);
-                        }
+                Observers.ofRequests(event -> {
+                    if (event instanceof RequestEvent.Admitted(ObservedRequest again) && !admitted.add(again)) {
+                        onTheDead.add(again);
                     }
-
-                    @Override
-                    public void ended(ObservedRequest request, FinishReason reason) {
-                        if (reason == FinishReason.ERROR) {
-                            onTheDead.add(request);
-                        }
+                    if (event instanceof RequestEvent.Ended(ObservedRequest failed, FinishReason reason)
+                            && reason == FinishReason.ERROR) {
+                        onTheDead.add(failed);
                     }
                 }));
     }

@@ -15,6 +15,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -132,18 +133,23 @@ final class SimulatedFleet {
     /** Sends the requests that prefill engines have served. */
     private final class Prefilling implements RequestObserver {
         @Override
-        public void admitted(ObservedRequest stay) {
-            MovingRequest request = MovingRequest.of(stay);
-            request.setPrefill(stay);
-            listener.admitted(request);
+        public void on(RequestEvent event) {
+            switch (event) {
+                case RequestEvent.Admitted(ObservedRequest stay) -> {
+                    MovingRequest request = MovingRequest.of(stay);
+                    request.setPrefill(stay);
+                    listener.on(new RequestEvent.Admitted(request));
+                }
+                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) -> end(stay, reason);
+                default -> {}
+            }
         }
 
-        @Override
-        public void ended(ObservedRequest stay, FinishReason reason) {
+        private void end(ObservedRequest stay, FinishReason reason) {
             MovingRequest request = MovingRequest.of(stay);
             request.setPrefill(stay);
             if (reason != FinishReason.LENGTH || request.tokens() == 1) {
-                listener.ended(request, reason);
+                listener.on(new RequestEvent.Ended(request, reason));
                 return;
             }
             KvTransfer transfer = split.orElseThrow().transfer();
@@ -157,15 +163,17 @@ final class SimulatedFleet {
 
     private final class Decoding implements RequestObserver {
         @Override
-        public void admitted(ObservedRequest stay) {
-            listener.admitted(MovingRequest.of(stay));
-        }
-
-        @Override
-        public void ended(ObservedRequest stay, FinishReason reason) {
-            MovingRequest request = MovingRequest.of(stay);
-            request.setDecode(stay);
-            listener.ended(request, reason);
+        public void on(RequestEvent event) {
+            switch (event) {
+                case RequestEvent.Admitted(ObservedRequest stay) ->
+                    listener.on(new RequestEvent.Admitted(MovingRequest.of(stay)));
+                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) -> {
+                    MovingRequest request = MovingRequest.of(stay);
+                    request.setDecode(stay);
+                    listener.on(new RequestEvent.Ended(request, reason));
+                }
+                default -> {}
+            }
         }
     }
 
@@ -198,7 +206,7 @@ final class SimulatedFleet {
 
     private void lose(MovingRequest request, long nanos) {
         request.setLost(nanos);
-        listener.ended(request, FinishReason.ERROR);
+        listener.on(new RequestEvent.Ended(request, FinishReason.ERROR));
     }
 
     /** Returns the engine that gave a request its first token, if it moved to a decode engine then. */

@@ -22,6 +22,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -446,8 +447,13 @@ public final class SimulatedServer {
         }
 
         @Override
-        public void admitted(ObservedRequest observed) {
-            ((Request) observed.tag().orElseThrow()).wasAdmitted = true;
+        public void on(RequestEvent event) {
+            switch (event) {
+                case RequestEvent.Admitted(ObservedRequest observed) ->
+                    ((Request) observed.tag().orElseThrow()).wasAdmitted = true;
+                case RequestEvent.Ended(ObservedRequest observed, FinishReason reason) -> end(observed, reason);
+                default -> {}
+            }
         }
 
         /** No engine has it until a decode engine admits it. */
@@ -456,8 +462,7 @@ public final class SimulatedServer {
             ((Request) observed.tag().orElseThrow()).wasAdmitted = false;
         }
 
-        @Override
-        public void ended(ObservedRequest observed, FinishReason reason) {
+        private void end(ObservedRequest observed, FinishReason reason) {
             Request request = (Request) observed.tag().orElseThrow();
             RequestTimeline timeline = observed.timeline();
             request.admittedNanos = timeline.admittedNanos();

@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -94,13 +95,12 @@ public final class NvtxRanges implements StepObserver, RequestObserver {
     }
 
     @Override
-    public void submitting() {
-        stack.push(names[Range.SUBMIT.ordinal()]);
-    }
-
-    @Override
-    public void submitted() {
-        stack.pop();
+    public void on(RequestEvent event) {
+        switch (event) {
+            case RequestEvent.Submitting() -> stack.push(names[Range.SUBMIT.ordinal()]);
+            case RequestEvent.Submitted() -> stack.pop();
+            default -> {}
+        }
     }
 
     @Override

@@ -1,0 +1,37 @@
+package io.roseinfer.observe;
+
+import io.roseinfer.scheduler.FinishReason;
+
+/**
+ * An event of a request, in this order for each: accepted, tokenized, admitted, ended. A request may end any time after
+ * it was accepted; it ends once or is withdrawn.
+ */
+public sealed interface RequestEvent {
+
+    /** A request is being submitted, on the caller's thread. */
+    record Submitting() implements RequestEvent {}
+
+    /** The submission was accepted or rejected, on the caller's thread. */
+    record Submitted() implements RequestEvent {}
+
+    /** The request is in flight. */
+    record Accepted(ObservedRequest request) implements RequestEvent {}
+
+    /** The accepted request's submission failed after all; it has no reader and no outcome. */
+    record Withdrawn(ObservedRequest request) implements RequestEvent {}
+
+    /**
+     * The request's grammar has been compiled, or found in the cache, and the first mask computed; on the tokenizer's
+     * thread, before {@link Tokenized}.
+     */
+    record GrammarCompiled(ObservedRequest request, long nanos) implements RequestEvent {}
+
+    /** The prompt has been tokenized. */
+    record Tokenized(ObservedRequest request) implements RequestEvent {}
+
+    /** The request is part of a step for the first time, on the engine's thread. */
+    record Admitted(ObservedRequest request) implements RequestEvent {}
+
+    /** The request has ended. Its reader is notified after all observers, and so finds the request counted. */
+    record Ended(ObservedRequest request, FinishReason reason) implements RequestEvent {}
+}
