@@ -154,7 +154,7 @@ final class PolicySource {
         }
     }
 
-    /** Defines the classes of one file. */
+    /** Defines the classes of one file, also if the class path has classes of their names. */
     private static final class Loader extends ClassLoader {
         private final Map<String, byte[]> classes;
 
@@ -179,6 +179,14 @@ final class PolicySource {
         public @Nullable InputStream getResourceAsStream(String name) {
             byte[] bytes = classes.get(name.replaceFirst("\\.class$", "").replace('/', '.'));
             return bytes == null ? super.getResourceAsStream(name) : new ByteArrayInputStream(bytes);
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> loaded = findLoadedClass(name);
+                return loaded == null && classes.containsKey(name) ? findClass(name) : super.loadClass(name, resolve);
+            }
         }
 
         @Override

@@ -131,6 +131,15 @@ class PolicySourceTest {
                 .isEqualTo(5);
     }
 
+    /** {@link PolicyChoice} is on the class path. */
+    @Test
+    void class_of_the_file_takes_precedence_over_the_class_path() throws IOException {
+        String source =
+                "package io.roseinfer.cli.flags;\n" + POLICY.formatted(8).replace("Look", "PolicyChoice");
+        Path file = Files.writeString(folder.resolve("PolicyChoice.java"), source);
+        assertThat(make(file.toString()).lookahead()).isEqualTo(8);
+    }
+
     @Test
     void helper_class_is_not_the_policy() throws IOException {
         assertThat(make(file(POLICY.formatted(7) + "class Helper {}")).lookahead())
