@@ -827,6 +827,39 @@ class SimulatedTimeTest {
                 .doesNotContain("largest error");
     }
 
+    private String sourceOf(String... flags) {
+        Outcome run = bench("serve", List.of("--backend=sim", "--num-prompts=5", "--random-output-len=8"), flags);
+        return run.out()
+                .lines()
+                .filter(line -> line.startsWith("Note: simulated time"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(run.err()));
+    }
+
+    @Test
+    void validation_of_a_policy_is_of_its_class_and_argument() throws IOException {
+        String validated = "--prefill-admission-policy=tools/examples/ShortestFirst.java";
+        String stallFree = "--step-policy=tools/examples/policies/StallFree.java";
+        Path changed = Files.writeString(
+                directory.resolve("ShortestFirst.java"),
+                Files.readString(Path.of("tools/examples/ShortestFirst.java"))
+                        .replace("class ShortestFirst", "class ShortestFirst extends Thread"));
+        assertThat(sourceOf(validated)).contains("largest error against real runs");
+        assertThat(sourceOf("--prefill-admission-policy=" + changed))
+                .contains("not validated with --prefill-admission-policy ShortestFirst (class ");
+        assertThat(sourceOf("--chunked-prefill", stallFree + ":256")).contains("largest error against real runs");
+        assertThat(sourceOf("--chunked-prefill", stallFree + ":128"))
+                .contains("not validated with --step-policy StallFree:128 (class ");
+    }
+
+    @Test
+    void settings_validated_apart_are_not_validated_in_combination() {
+        assertThat(sourceOf("--replicas=2", "--routing=least-tokens")).contains("largest error against real runs");
+        assertThat(sourceOf("--replicas=2", "--routing=least-tokens", "--chunked-prefill"))
+                .contains("not validated in this combination (2 engines, --routing least-tokens, chunked prefill)")
+                .doesNotContain("largest error");
+    }
+
     @Test
     void run_with_properties_that_no_validation_covers_says_so() {
         List<String> costs = List.of("--backend=sim", "--step-costs=h200-qwen3-0.6b", "--dataset=synthetic");

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -20,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * validation                   {largest_error_percent, of, covers[], commit, date, command}: the largest difference of predictions from
+ * validation                   {largest_error_percent, of, covers[][], commit, date, command}: the largest difference of predictions from
  *                              real runs, in which values, {@link StepCosts.Validation#covered}, and the command that compares them;
  *                              absent if they were not compared
  * commands[]                   the commands of the recorded runs
@@ -129,8 +130,11 @@ public final class ShippedCosts {
                         comparison
                                 .path("covers")
                                 .valueStream()
-                                .map(JsonNode::stringValue)
-                                .toList());
+                                .map(combination -> combination
+                                        .valueStream()
+                                        .map(JsonNode::stringValue)
+                                        .collect(Collectors.toSet()))
+                                .collect(Collectors.toSet()));
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {

@@ -8,6 +8,7 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -37,25 +38,31 @@ public record StepCosts(
      * A comparison of predictions by costs with real runs.
      *
      * @param words the error in words, for results; empty for costs that are not measured
-     * @param covered settings of the compared runs besides a single engine with default policies, in words
+     * @param covered the combinations of settings of the compared runs besides a single engine with default policies, in words
      */
-    public record Validation(String words, List<String> covered) {
+    public record Validation(String words, Set<Set<String>> covered) {
         /** Costs that are not measured. */
-        static final Validation NONE = new Validation("", List.of());
+        static final Validation NONE = new Validation("", Set.of());
 
         /** Measured costs that were not compared. */
-        static final Validation MISSING = new Validation("not validated against real runs", List.of());
+        static final Validation MISSING = new Validation("not validated against real runs", Set.of());
 
         public Validation {
-            covered = List.copyOf(covered);
+            covered = Set.copyOf(covered);
+        }
+
+        private boolean covers(String setting) {
+            return covered.stream().anyMatch(combination -> combination.contains(setting));
         }
 
         private String with(List<String> settings) {
-            List<String> uncovered = settings.stream()
-                    .filter(setting -> !covered.contains(setting))
-                    .toList();
-            return uncovered.isEmpty() || equals(MISSING)
-                    ? words
+            if (equals(MISSING) || settings.isEmpty() || covered.contains(Set.copyOf(settings))) {
+                return words;
+            }
+            List<String> uncovered =
+                    settings.stream().filter(setting -> !covers(setting)).toList();
+            return uncovered.isEmpty()
+                    ? "not validated in this combination (" + String.join(", ", settings) + ")"
                     : "not validated with " + String.join(" or ", uncovered);
         }
     }
@@ -135,7 +142,7 @@ public record StepCosts(
                                 ? PREFIX_HITS
                                 : "",
                         sum(run, Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
-                .filter(property -> !property.isEmpty() && !validation.covered().contains(property))
+                .filter(property -> !property.isEmpty() && !validation.covers(property))
                 .toList();
         return properties.isEmpty()
                 ? Optional.empty()

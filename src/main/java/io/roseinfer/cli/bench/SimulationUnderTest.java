@@ -26,13 +26,16 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.Policies;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +55,8 @@ final class SimulationUnderTest implements SystemUnderTest {
             "--prefill-engines", "prefill engines",
             "--engine-costs", "engines of different costs");
 
-    /** Flags of policies that a validation may not cover. */
-    private static final List<String> POLICIES =
-            List.of("--prefill-admission-policy", "--preemption-policy", "--step-policy", "--routing");
+    /** Hexadecimal digits that identify a class. */
+    private static final int HASH_DIGITS = 12;
 
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
@@ -82,26 +84,40 @@ final class SimulationUnderTest implements SystemUnderTest {
                                 .filter(flag -> ExplicitFlags.has(line.command(), flag.getKey()))
                                 .map(Map.Entry::getValue)
                                 .sorted(),
-                        POLICIES.stream().flatMap(flag -> policy(line.command(), flag)))
+                        policies().entrySet().stream()
+                                .flatMap(flag -> policy(line.command(), flag.getKey(), flag.getValue())))
                 .toList();
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
         Map<String, String> hashes =
                 new TreeMap<>(Machine.policies(asked.scheduler().policies()));
+        hashes.putAll(Machine.policies(List.of(flags.model().routing())));
         hashes.putAll(Machine.policies(flags.fleet().scalePolicy().stream().toList()));
         this.environment = Machine.simulated(source(), terminal).withPolicies(hashes);
     }
 
-    /** Returns a flag with the simple name of its policy, without the argument; empty for the default. */
-    private static Stream<String> policy(CommandSpec command, String flag) {
+    /** Returns the policies that a validation may not cover, by flag. */
+    private Map<String, Object> policies() {
+        Policies policies = asked.scheduler().policies();
+        Map<String, Object> byFlag = new LinkedHashMap<>();
+        byFlag.put("--prefill-admission-policy", policies.admission());
+        byFlag.put("--preemption-policy", policies.preemption());
+        byFlag.put("--step-policy", policies.step());
+        byFlag.put("--routing", flags.model().routing());
+        return byFlag;
+    }
+
+    /** Returns a flag with the simple name of its policy, the argument, and the hash of a custom class; empty for the default. */
+    private static Stream<String> policy(CommandSpec command, String flag, Object policy) {
         OptionSpec option = command.commandLine().getParseResult().matchedOption(flag);
         return Stream.ofNullable(option)
                 .flatMap(given -> given.stringValues().stream())
                 .filter(value -> !value.equals(option.defaultValueString()))
                 .map(value -> flag + " "
-                        + value.replaceFirst(":.*", "")
-                                .replaceFirst("[.]java$", "")
-                                .replaceFirst(".*[/.]", ""));
+                        + value.replaceFirst("[.]java(?=:|$)", "").replaceFirst("^[^:]*[/.]", "")
+                        + Machine.policies(List.of(policy)).values().stream()
+                                .map(hash -> " (class " + hash.substring(0, Math.min(HASH_DIGITS, hash.length())) + ")")
+                                .collect(Collectors.joining()));
     }
 
     /** Returns the source of the costs, and how predictions by them compare with real runs. */
