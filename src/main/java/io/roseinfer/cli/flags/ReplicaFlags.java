@@ -3,14 +3,40 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.Settings;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 
 /** Flags for the number of replicas and the routing of requests. */
 @Heading("Device")
 final class ReplicaFlags {
+    /**
+     * A built-in routing policy.
+     *
+     * @param usesState whether it depends on the state of replicas
+     */
+    private record BuiltIn(String name, boolean usesState, Supplier<RoutingPolicy> policy) {}
+
+    private static final List<BuiltIn> BUILT_IN = List.of(
+            new BuiltIn("pull", false, RoutingPolicy::pull),
+            new BuiltIn("least-tokens", true, RoutingPolicy::leastTokens),
+            new BuiltIn("prefix", true, RoutingPolicy::prefix),
+            new BuiltIn("round-robin", false, RoutingPolicy::roundRobin),
+            new BuiltIn("vllm", true, RoutingPolicy::vllm),
+            new BuiltIn("sglang", true, RoutingPolicy::sglang),
+            new BuiltIn("dynamo", true, RoutingPolicy::dynamo));
+
+    /** The names of the built-in policies, for the help. */
+    static final class Names implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return BUILT_IN.stream().map(BuiltIn::name).iterator();
+        }
+    }
+
     @Option(
             names = {"--replicas", "--engines"},
             paramLabel = "<N>",
@@ -26,9 +52,10 @@ final class ReplicaFlags {
     @Option(
             names = "--routing",
             paramLabel = "<POLICY|CLASS|FILE.java[:ARG]>",
+            completionCandidates = Names.class,
             description =
-                    "How to choose a replica for a request: pull (the first one with room), least-tokens, prefix, round-robin, vllm, sglang,"
-                            + " dynamo, or a RoutingPolicy by class name or source file; ARG goes to its constructor.")
+                    "How to choose a replica for a request: ${COMPLETION-CANDIDATES}, or a RoutingPolicy by class name or source file;"
+                            + " ARG goes to its constructor. pull takes the first one with room.")
     private String routing = "pull";
 
     /**
@@ -47,19 +74,13 @@ final class ReplicaFlags {
 
     /** Returns whether the routing policy may depend on the state of replicas. */
     boolean routesByState() {
-        return !routing.equals("pull") && !routing.equals("round-robin");
+        return BUILT_IN.stream().noneMatch(known -> known.name.equals(routing) && !known.usesState);
     }
 
     /** Returns a new routing policy. */
     RoutingPolicy policy() {
-        return PolicyChoice.of("--routing", RoutingPolicy.class)
-                .or("pull", RoutingPolicy::pull)
-                .or("least-tokens", RoutingPolicy::leastTokens)
-                .or("prefix", RoutingPolicy::prefix)
-                .or("round-robin", RoutingPolicy::roundRobin)
-                .or("vllm", RoutingPolicy::vllm)
-                .or("sglang", RoutingPolicy::sglang)
-                .or("dynamo", RoutingPolicy::dynamo)
-                .make(routing);
+        PolicyChoice<RoutingPolicy> choice = PolicyChoice.of("--routing", RoutingPolicy.class);
+        BUILT_IN.forEach(known -> choice.or(known.name, known.policy));
+        return choice.make(routing);
     }
 }
