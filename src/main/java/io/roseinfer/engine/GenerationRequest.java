@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /**
  * A request for one completion. Immutable; {@code with…} methods return modified copies.
@@ -121,10 +122,50 @@ public record GenerationRequest(
                 RequestOptions.NONE);
     }
 
+    /** The components of a request, to change some. */
+    private static final class Fields {
+        private Prompt prompt;
+        private int maxNewTokens;
+        private SamplingParams sampling;
+        private OptionalLong seed;
+        private List<String> stop;
+        private List<Integer> stopTokens;
+        private boolean ignoreEndOfText;
+        private TokenConstraints constraints;
+        private RequestOptions options;
+
+        Fields(GenerationRequest from) {
+            prompt = from.prompt;
+            maxNewTokens = from.maxNewTokens;
+            sampling = from.sampling;
+            seed = from.seed;
+            stop = from.stop;
+            stopTokens = from.stopTokens;
+            ignoreEndOfText = from.ignoreEndOfText;
+            constraints = from.constraints;
+            options = from.options;
+        }
+    }
+
+    /** Returns a copy with changes. */
+    private GenerationRequest with(Consumer<Fields> change) {
+        Fields fields = new Fields(this);
+        change.accept(fields);
+        return new GenerationRequest(
+                fields.prompt,
+                fields.maxNewTokens,
+                fields.sampling,
+                fields.seed,
+                fields.stop,
+                fields.stopTokens,
+                fields.ignoreEndOfText,
+                fields.constraints,
+                fields.options);
+    }
+
     /** Returns a copy with another prompt. */
     public GenerationRequest withPrompt(Prompt value) {
-        return new GenerationRequest(
-                value, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
+        return with(fields -> fields.prompt = value);
     }
 
     /**
@@ -136,14 +177,12 @@ public record GenerationRequest(
      * @throws BadInput if {@code value} is negative
      */
     public GenerationRequest withMaxNewTokens(int value) {
-        return new GenerationRequest(
-                prompt, value, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
+        return with(fields -> fields.maxNewTokens = value);
     }
 
     /** Returns a copy with other sampling parameters. */
     public GenerationRequest withSampling(SamplingParams value) {
-        return new GenerationRequest(
-                prompt, maxNewTokens, value, seed, stop, stopTokens, ignoreEndOfText, constraints, options);
+        return with(fields -> fields.sampling = value);
     }
 
     /**
@@ -151,16 +190,7 @@ public record GenerationRequest(
      * {@link io.roseinfer.DeviceOptions#batchInvariant}. Greedy requests use no random numbers.
      */
     public GenerationRequest withSeed(long value) {
-        return new GenerationRequest(
-                prompt,
-                maxNewTokens,
-                sampling,
-                OptionalLong.of(value),
-                stop,
-                stopTokens,
-                ignoreEndOfText,
-                constraints,
-                options);
+        return with(fields -> fields.seed = OptionalLong.of(value));
     }
 
     /**
@@ -171,8 +201,7 @@ public record GenerationRequest(
      */
     public GenerationRequest withStop(String... values) {
         List<String> all = Arrays.asList(Objects.requireNonNull(values, "stop"));
-        return new GenerationRequest(
-                prompt, maxNewTokens, sampling, seed, all, stopTokens, ignoreEndOfText, constraints, options);
+        return with(fields -> fields.stop = all);
     }
 
     /**
@@ -183,19 +212,16 @@ public record GenerationRequest(
     public GenerationRequest withStopTokens(int... ids) {
         List<Integer> all =
                 Arrays.stream(Objects.requireNonNull(ids, "stopTokens")).boxed().toList();
-        return new GenerationRequest(
-                prompt, maxNewTokens, sampling, seed, stop, all, ignoreEndOfText, constraints, options);
+        return with(fields -> fields.stopTokens = all);
     }
 
     /** Returns a copy that continues after the model's end-of-text token, or does not. */
     public GenerationRequest withIgnoreEndOfText(boolean value) {
-        return new GenerationRequest(
-                prompt, maxNewTokens, sampling, seed, stop, stopTokens, value, constraints, options);
+        return with(fields -> fields.ignoreEndOfText = value);
     }
 
     private GenerationRequest withConstraints(TokenConstraints value) {
-        return new GenerationRequest(
-                prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, value, options);
+        return with(fields -> fields.constraints = value);
     }
 
     /**
@@ -260,8 +286,7 @@ public record GenerationRequest(
     }
 
     private GenerationRequest withOptions(RequestOptions value) {
-        return new GenerationRequest(
-                prompt, maxNewTokens, sampling, seed, stop, stopTokens, ignoreEndOfText, constraints, value);
+        return with(fields -> fields.options = value);
     }
 
     /**
