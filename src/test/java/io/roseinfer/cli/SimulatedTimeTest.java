@@ -861,11 +861,37 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void run_with_properties_that_no_validation_covers_says_so() {
-        List<String> costs = List.of("--backend=sim", "--step-costs=h200-qwen3-0.6b", "--dataset=synthetic");
-        assertThat(bench("serve", costs, "--num-prompts=100", "--request-rate=20", "--kv-blocks=200")
+    void properties_of_a_run_that_no_validation_covers_take_the_place_of_its_error() {
+        List<String> costs = List.of("--backend=sim", "--step-costs=h200-qwen3-0.6b");
+        assertThat(bench("serve", costs, "--dataset=synthetic", "--num-prompts=100", "--kv-blocks=200")
                         .out())
-                .contains("Note: no validation covers runs with prefix-cache hits and preemptions, as this one\n");
+                .contains(", not validated with preemptions or prefix-cache hits\n")
+                .doesNotContain("largest error");
+        String[] full = {"--num-prompts=30", "--random-input-len=256", "--kv-blocks=150", "--pairs=10"};
+        assertThat(bench("ab", costs, with(full, "--request-rate=100", "--b=--prefill-max-batch-size=2"))
+                        .out())
+                .contains("a/b: 10 pairs", ", not validated with preemptions\n")
+                .doesNotContain("largest error");
+    }
+
+    @Test
+    void extrapolated_time_takes_the_place_of_the_stated_error() {
+        List<String> costs = List.of("--backend=sim", "--step-costs=h200-gpt2", "--num-prompts=50");
+        assertThat(bench("serve", costs, "--random-input-len=900").out())
+                .contains(", not validated with over 5 % of the time outside the recorded range\n")
+                .doesNotContain("largest error");
+        assertThat(bench("serve", costs, "--random-input-len=256", "--random-output-len=64")
+                        .out())
+                .contains("largest error against real runs");
+    }
+
+    @Test
+    void point_of_a_sweep_without_a_stated_error_is_named() {
+        List<String> shared = List.of("--backend=sim", "--num-prompts=100", "--kv-blocks=300", "--max-batch-size=16");
+        Outcome sweep = bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1,200");
+        assertThat(sweep.err())
+                .containsPattern("first at point \\{request-rate=1}: costs: .*largest error")
+                .containsPattern("first at point \\{request-rate=200}: costs: .*not validated with preemptions");
     }
 
     @Test

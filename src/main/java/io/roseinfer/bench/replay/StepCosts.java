@@ -32,13 +32,11 @@ public record StepCosts(
         Optional<LongFunction<Pace>> resampled,
         int inFlight,
         int kvBlocks) {
-    private static final String PREFIX_HITS = "prefix-cache hits";
-
     /**
      * A comparison of predictions by costs with real runs.
      *
      * @param words the error in words, for results; empty for costs that are not measured
-     * @param covered the combinations of settings of the compared runs besides a single engine with default policies, in words
+     * @param covered the combinations of settings and properties of the compared runs besides a single engine with default policies, in words
      */
     public record Validation(String words, Set<Set<String>> covered) {
         /** Costs that are not measured. */
@@ -51,16 +49,13 @@ public record StepCosts(
             covered = Set.copyOf(covered);
         }
 
-        private boolean covers(String setting) {
-            return covered.stream().anyMatch(combination -> combination.contains(setting));
-        }
-
         private String with(List<String> settings) {
             if (equals(MISSING) || settings.isEmpty() || covered.contains(Set.copyOf(settings))) {
                 return words;
             }
-            List<String> uncovered =
-                    settings.stream().filter(setting -> !covers(setting)).toList();
+            List<String> uncovered = settings.stream()
+                    .filter(setting -> covered.stream().noneMatch(combination -> combination.contains(setting)))
+                    .toList();
             return uncovered.isEmpty()
                     ? "not validated in this combination (" + String.join(", ", settings) + ")"
                     : "not validated with " + String.join(" or ", uncovered);
@@ -125,28 +120,22 @@ public record StepCosts(
     /**
      * Returns the source, and how predictions by these costs compare with real runs.
      *
-     * @param settings the settings of a simulation that a validation may not cover, in words
+     * @param settings the settings of a simulation, and properties of its runs, that a validation may not cover, in words
      */
     public String description(List<String> settings) {
         return validation.equals(Validation.NONE) ? source : source + ", " + validation.with(settings);
     }
 
-    /** Returns a note on properties of a simulated run that a stated error does not cover. */
-    public Optional<String> uncovered(LoadResult run) {
-        if (validation.equals(Validation.NONE) || validation.equals(Validation.MISSING)) {
-            return Optional.empty();
-        }
+    /** Returns the properties of a simulated run that a validation may not cover, in words. */
+    public static List<String> properties(LoadResult run) {
         long cached = sum(run, Fact.CACHED_TOKENS);
-        List<String> properties = Stream.of(
+        return Stream.of(
                         cached > RunValidity.MIN_NOTED_SHARE * (cached + sum(run, Fact.PREFILL_TOKENS))
-                                ? PREFIX_HITS
+                                ? "prefix-cache hits"
                                 : "",
                         sum(run, Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
-                .filter(property -> !property.isEmpty() && !validation.covers(property))
+                .filter(property -> !property.isEmpty())
                 .toList();
-        return properties.isEmpty()
-                ? Optional.empty()
-                : Optional.of("no validation covers runs with " + String.join(" and ", properties) + ", as this one");
     }
 
     private static long sum(LoadResult run, Fact fact) {

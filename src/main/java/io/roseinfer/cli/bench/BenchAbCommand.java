@@ -186,8 +186,6 @@ public final class BenchAbCommand implements Command {
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
             fitLengths(first, one, second, other);
-            results.environments.add(one.environment().ofMany());
-            results.environments.add(other.environment().ofMany());
             Set<String> printed = new HashSet<>();
             Comparison.Pairs measured =
                     new Comparison.Pairs(arm(first, one, printed, terminal), arm(second, other, printed, terminal));
@@ -198,6 +196,9 @@ public final class BenchAbCommand implements Command {
                     terminal.note(ComparisonReport.line(
                             measured.all().size(), measured.all().getLast(), metric));
                 }
+                results.environments.clear();
+                results.environments.add(one.environment().ofMany());
+                results.environments.add(other.environment().ofMany());
                 results.write(measured);
             }
             return measured;

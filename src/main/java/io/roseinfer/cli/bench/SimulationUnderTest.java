@@ -34,7 +34,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -55,6 +57,9 @@ final class SimulationUnderTest implements SystemUnderTest {
             "--prefill-engines", "prefill engines",
             "--engine-costs", "engines of different costs");
 
+    /** Share of extrapolated time beyond which no stated error applies. */
+    private static final double MAX_EXTRAPOLATED_SHARE = 0.05;
+
     /** Hexadecimal digits that identify a class. */
     private static final int HASH_DIGITS = 12;
 
@@ -67,9 +72,13 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final List<StepCosts> costs;
 
     private final Map<String, @Nullable Object> settings;
-    private final Environment environment;
+    private final Map<String, String> policyHashes;
+    private final Terminal terminal;
     private final boolean hasBatchFlag;
     private final List<String> namedSettings;
+    /** Properties of the runs so far that a validation may not cover. */
+    private final Set<String> properties = new TreeSet<>();
+
     private long runs;
 
     private SimulationUnderTest(
@@ -89,11 +98,11 @@ final class SimulationUnderTest implements SystemUnderTest {
                 .toList();
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
-        Map<String, String> hashes =
-                new TreeMap<>(Machine.policies(asked.scheduler().policies()));
-        hashes.putAll(Machine.policies(List.of(flags.model().routing())));
-        hashes.putAll(Machine.policies(flags.fleet().scalePolicy().stream().toList()));
-        this.environment = Machine.simulated(source(), terminal).withPolicies(hashes);
+        this.policyHashes = new TreeMap<>(Machine.policies(asked.scheduler().policies()));
+        policyHashes.putAll(Machine.policies(List.of(flags.model().routing())));
+        policyHashes.putAll(
+                Machine.policies(flags.fleet().scalePolicy().stream().toList()));
+        this.terminal = terminal;
     }
 
     /** Returns the policies that a validation may not cover, by flag. */
@@ -136,6 +145,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         if (flags.simulation().hasRandomNoise()) {
             settings.add("random step times");
         }
+        settings.addAll(properties);
         String first = costs.getFirst().description(settings);
         StringBuilder text = new StringBuilder(first);
         for (int i = 1; i < costs.size(); i++) {
@@ -202,7 +212,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        return new SimulatedServer(
+        LoadResult result = new SimulatedServer(
                         new SimulatedServer.Engines(
                                 costs.size(),
                                 this::runner,
@@ -215,6 +225,11 @@ final class SimulationUnderTest implements SystemUnderTest {
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
+        properties.addAll(StepCosts.properties(result));
+        if (extrapolatedShare(result).orElse(0) > MAX_EXTRAPOLATED_SHARE) {
+            properties.add("over 5 % of the time outside the recorded range");
+        }
+        return result;
     }
 
     /** Returns the options of a run, with new policies. */
@@ -271,15 +286,12 @@ final class SimulationUnderTest implements SystemUnderTest {
         StepCosts first = costs.getFirst();
         if (costs.stream().allMatch(first::equals)) {
             first.extrapolation(result).ifPresent(notes::add);
-            first.uncovered(result).ifPresent(notes::add);
             return notes;
         }
         for (int i = 0; i < costs.size(); i++) {
             int engine = i;
             LoadResult own = result.withSteps(step -> step.get(Fact.ENGINE) == engine);
-            Stream.of(costs.get(i).extrapolation(own), costs.get(i).uncovered(own))
-                    .flatMap(Optional::stream)
-                    .forEach(note -> notes.add("engine " + engine + ": " + note));
+            costs.get(i).extrapolation(own).ifPresent(note -> notes.add("engine " + engine + ": " + note));
         }
         return notes;
     }
@@ -318,7 +330,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     @Override
     public Environment environment() {
-        return environment;
+        return Machine.simulated(source(), terminal).withPolicies(policyHashes);
     }
 
     @Override

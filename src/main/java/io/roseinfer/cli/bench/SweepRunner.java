@@ -83,7 +83,11 @@ final class SweepRunner implements AutoCloseable {
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         system.get().notesOnSettings().stream().filter(printed::add).forEach(terminal::note);
-        Stream.concat(load.notes().stream(), verdict.notes().stream())
+        Stream.of(
+                        load.notes(),
+                        verdict.notes(),
+                        environment().simulated().stream().toList())
+                .flatMap(List::stream)
                 .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
                 .map(note -> "first at point " + flags + ": " + note)
                 .forEach(terminal::note);
