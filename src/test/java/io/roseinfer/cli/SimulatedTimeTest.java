@@ -775,7 +775,9 @@ class SimulatedTimeTest {
                 .contains(
                         "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at f0b58181, not this"
                                 + " machine, largest error against real runs 29.3 % (p50, p90 and p99 of TTFT and TPOT in 16 runs of other"
-                                + " seeds: four loads, three policies, two engines with three routings)\n",
+                                + " seeds, of prompts + outputs of 256 + 64, 512 + 256, 128 + 128 with 2,000 + 64 and 16,000 + 32, and"
+                                + " 128 + 96 with 1,100 + 48 tokens, the last with three policies, and with three routings on two"
+                                + " engines)\n",
                         "Valid: yes");
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
         assertThat(other.code()).isEqualTo(2);

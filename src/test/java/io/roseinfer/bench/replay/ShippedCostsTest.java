@@ -90,14 +90,26 @@ class ShippedCostsTest {
     void costs_give_their_largest_error_against_real_runs_or_are_not_validated() {
         assertThat(ShippedCosts.load("h100-llama-3.2-1b").description(List.of()))
                 .endsWith(", largest error against real runs 10.2 % (p50, p90 and p99 of TTFT and TPOT in nine runs of"
-                        + " another seed, with loads like the recorded ones)");
+                        + " another seed, of prompts + outputs of 256 + 64, 128 + 96 with 1,000 + 48, and conversations"
+                        + " of 128 + 96 tokens, at 30, 60 and 85 % load)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
                         ", recorded 2026-11-28 at f0b58181, not this machine, largest error against real runs 14.6 % (p50,"
-                                + " p90 and p99 of TTFT and TPOT in eight runs of other seeds: five loads, three policies)");
+                                + " p90 and p99 of TTFT and TPOT in eight runs of other seeds, of prompts + outputs of 256 + 64,"
+                                + " 512 + 256, 300 + 400, 128 + 128 with 2,000 + 64 and 16,000 + 32, and 128 + 96 with 1,100 + 48"
+                                + " tokens, the last with three policies)");
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.Validation.MISSING))
                 .containsExactlyInAnyOrder("h100-llama-3.1-8b", "h100-gpt2");
+    }
+
+    @Test
+    void stated_errors_name_the_lengths_of_their_runs() {
+        assertThat(ShippedCosts.names())
+                .map(name -> ShippedCosts.load(name).validation())
+                .filteredOn(validation -> !validation.equals(StepCosts.Validation.MISSING))
+                .hasSize(5)
+                .allSatisfy(validation -> assertThat(validation.words()).contains("256 + 64", " tokens"));
     }
 
     @Test
