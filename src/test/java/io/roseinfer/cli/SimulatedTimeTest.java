@@ -702,11 +702,14 @@ class SimulatedTimeTest {
     }
 
     @Test
-    void intervals_of_simulated_time_leave_out_the_error_of_the_costs() {
+    void intervals_of_simulated_time_leave_out_the_error_of_the_costs() throws IOException {
         String page = directory + "/page.html";
-        Outcome outcome = bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", "--report", page));
+        Path file = directory.resolve("ab.json");
+        Outcome outcome = bench("ab", SIMULATED, with(SMALL_LOAD, "--pairs=10", "--report", page, "--json=" + file));
         assertThat(outcome.out()).containsOnlyOnce(ComparisonReport.SIMULATED + "\n");
         assertThat(Path.of(page)).content().containsOnlyOnce(ComparisonReport.SIMULATED);
+        assertThat(SimBench.read(file).get("roseinfer").get("notes").get(0).stringValue())
+                .isEqualTo(ComparisonReport.SIMULATED);
     }
 
     @Test

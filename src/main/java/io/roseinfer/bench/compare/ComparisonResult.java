@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.CsvReport;
@@ -9,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The results of {@code bench ab}.
@@ -39,6 +41,7 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
      * @param pairs the metrics of both arms
      * @param zeros metrics that are 0 in some run, and therefore have no ratio
      * @param ratios b / a by metric
+     * @param notes notes on the intervals and the runs; absent if there are none
      */
     public record Own(
             int schema,
@@ -52,7 +55,8 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
             int discarded,
             List<Comparison.Pair> pairs,
             List<String> zeros,
-            Map<String, PairedRatio> ratios) {}
+            Map<String, PairedRatio> ratios,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> notes) {}
 
     /** Returns the results of a comparison. */
     public static ComparisonResult of(Comparison comparison, Arms arms, Study study) {
@@ -71,7 +75,14 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
                 arms.discarded(),
                 comparison.pairs(),
                 comparison.withZeros(),
-                comparison.ratios()));
+                comparison.ratios(),
+                Stream.concat(
+                                study.environments().stream()
+                                        .flatMap(machine -> machine.simulated().stream())
+                                        .limit(1)
+                                        .map(costs -> ComparisonReport.SIMULATED),
+                                ComparisonReport.notes(comparison.pairs()).stream())
+                        .toList()));
     }
 
     @Override
