@@ -8,7 +8,6 @@ import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A text is an array of bytes (0..255) and special tokens ({@link #special}).
  */
 final class PrefixOracle {
+    /** Maximum moves of one automaton's determinization, and of one product of automata. */
+    private static final int MAX_MOVES = 1_000_000;
+
     private static final int SPECIAL = 256;
     private static final int OTHER = -1;
 
@@ -32,21 +34,42 @@ final class PrefixOracle {
 
     private static final Map<Long, Integer> DECODED = new ConcurrentHashMap<>();
 
+    /** Maximum symbols of a text: sets of indices are bits of a {@code long}. */
+    private static final int MAX_SYMBOLS = 63;
+
     private final Grammar grammar;
     private final Map<String, Integer> specialIds;
     private final int[] named;
+    private final List<List<Byte>> encodings;
     private final Map<Regex, Dfa> automata = new HashMap<>();
     private final Map<String, Boolean> productive = new HashMap<>();
+    /** The expressions of all rules, each after its parts. */
+    private final List<Node> nodes = new ArrayList<>();
+
+    private final Map<String, Node> rules = new HashMap<>();
+
+    /** An expression, its index among the nodes, and the automaton of a terminal. */
+    private record Node(
+            int index, Expression expression, List<Node> parts, boolean isProductive, @Nullable Dfa automaton) {}
+
+    /** A terminal whose automaton takes more than {@value #MAX_MOVES} moves to make. */
+    static final class TooLargeException extends RuntimeException {
+        TooLargeException() {
+            super("an automaton takes more than " + MAX_MOVES + " moves", null, false, false);
+        }
+    }
 
     /**
      * Creates an oracle.
      *
      * @param named code points such that no set of the grammar splits the others
+     * @throws TooLargeException if a terminal is too large to determinize
      */
     PrefixOracle(Grammar grammar, Map<String, Integer> specialIds, int... named) {
         this.grammar = grammar;
         this.specialIds = specialIds;
         this.named = named;
+        this.encodings = Arrays.stream(named).mapToObj(PrefixOracle::encoded).toList();
         boolean changed = true;
         while (changed) {
             changed = false;
@@ -55,6 +78,11 @@ final class PrefixOracle {
                 changed |= now && productive.put(rule, true) == null;
             }
         }
+        grammar.rules().forEach((name, right) -> rules.put(name, node(right)));
+    }
+
+    Grammar grammar() {
+        return grammar;
     }
 
     static int special(int token) {
@@ -63,6 +91,26 @@ final class PrefixOracle {
 
     private Expression rule(String name) {
         return Objects.requireNonNull(grammar.rules().get(name));
+    }
+
+    private Node node(String rule) {
+        return Objects.requireNonNull(rules.get(rule));
+    }
+
+    private Node node(Expression expression) {
+        List<Node> parts =
+                switch (expression) {
+                    case Expression.Sequence(List<Expression> operands) ->
+                        operands.stream().map(this::node).toList();
+                    case Expression.Choice(List<Expression> operands) ->
+                        operands.stream().map(this::node).toList();
+                    case Expression.Repeat(Expression operand, int _, int _) -> List.of(node(operand));
+                    default -> List.of();
+                };
+        Dfa automaton = expression instanceof Expression.Terminal(Regex regex) ? dfa(regex) : null;
+        Node node = new Node(nodes.size(), expression, parts, isProductive(expression), automaton);
+        nodes.add(node);
+        return node;
     }
 
     boolean isEmpty() {
@@ -80,26 +128,28 @@ final class PrefixOracle {
         };
     }
 
-    /** The known facts of one text. */
+    /**
+     * The known facts of one text. An expression's texts from an index depend on those from this and later indices, so
+     * each index, the last one first, has its own fixpoint.
+     */
     final class Reading {
         private final int[] text;
         /** For each index, the symbol of the code point that begins there, or {@link #OTHER}; and where it ends. */
         private final int[] symbol;
 
         private final int[] end;
-        private final Map<String, BitSet[]> ends = new HashMap<>();
-        private final Map<String, BitSet> open = new HashMap<>();
-        private final IdentityHashMap<Expression, @Nullable BitSet[]> terminals = new IdentityHashMap<>();
-        /** Ends by expression with what is known in one round of the fixpoint. */
-        private final IdentityHashMap<Expression, @Nullable BitSet[]> round = new IdentityHashMap<>();
-
-        private final IdentityHashMap<Expression, @Nullable Boolean[]> openTerminals = new IdentityHashMap<>();
-        private final IdentityHashMap<Expression, @Nullable Boolean[]> openRound = new IdentityHashMap<>();
+        /** By node and index, the ends of the texts that begin there, as bits. */
+        private final long[][] ends;
+        /** By node, the indices from which the rest is a prefix of one of its texts, as bits. */
+        private final long[] open;
 
         /** The index of the incomplete code point at the text's end, or -1. */
         private int partial = -1;
 
         Reading(int... text) {
+            if (text.length > MAX_SYMBOLS) {
+                throw new IllegalArgumentException(text.length + " symbols");
+            }
             this.text = text;
             symbol = new int[text.length];
             end = new int[text.length];
@@ -111,40 +161,34 @@ final class PrefixOracle {
                     partial = i;
                 }
             }
-            for (String rule : grammar.rules().keySet()) {
-                BitSet[] sets = new BitSet[text.length + 1];
-                Arrays.setAll(sets, _ -> new BitSet());
-                ends.put(rule, sets);
-                open.put(rule, new BitSet());
-            }
-            boolean changed = true;
-            while (changed) {
-                changed = false;
-                round.clear();
-                openRound.clear();
-                for (String rule : grammar.rules().keySet()) {
-                    for (int i = text.length; i >= 0; i--) {
-                        BitSet found = ends(rule(rule), i);
-                        BitSet known = ends(rule)[i];
-                        if (!found.equals(known)) {
-                            known.or(found);
-                            changed = true;
-                        }
-                        if (!open(rule).get(i) && isOpen(rule(rule), i)) {
-                            open(rule).set(i);
-                            changed = true;
-                        }
+            ends = new long[nodes.size()][text.length + 1];
+            open = new long[nodes.size()];
+            for (int at = text.length; at >= 0; at--) {
+                for (Node node : nodes) {
+                    if (node.automaton != null) {
+                        node.automaton.read(this, node.index, at);
+                    }
+                }
+                boolean changed = true;
+                while (changed) {
+                    changed = false;
+                    for (Node node : nodes) {
+                        changed |= find(node, at);
                     }
                 }
             }
         }
 
-        private BitSet[] ends(String rule) {
-            return Objects.requireNonNull(ends.get(rule));
-        }
-
-        private BitSet open(String rule) {
-            return Objects.requireNonNull(open.get(rule));
+        /** Adds what follows for a node from what is known; returns whether that is new. */
+        private boolean find(Node node, int at) {
+            long known = ends[node.index][at];
+            long found = known | computeEnds(node, at);
+            ends[node.index][at] = found;
+            if (isOpen(node, at) || !computeIsOpen(node, at)) {
+                return found != known;
+            }
+            open[node.index] |= 1L << at;
+            return true;
         }
 
         private int special(String name) {
@@ -175,126 +219,106 @@ final class PrefixOracle {
 
         /** Returns whether the text is one of the grammar. */
         boolean isText() {
-            return ends(grammar.start())[0].get(text.length);
+            return (ends[node(grammar.start()).index][0] >> text.length & 1) != 0;
         }
 
         /** Returns whether the text is a prefix of one of the grammar. */
         boolean isPrefix() {
-            return open(grammar.start()).get(0);
+            return isOpen(node(grammar.start()), 0);
         }
 
-        /** Returns the ends of texts of the expression that begin at an index, not to be changed. */
-        private BitSet ends(Expression expression, int from) {
-            IdentityHashMap<Expression, @Nullable BitSet[]> memo =
-                    expression instanceof Expression.Terminal ? terminals : round;
-            @Nullable BitSet[] known = memo.computeIfAbsent(expression, _ -> new BitSet[text.length + 1]);
-            if (known[from] == null) {
-                known[from] = computeEnds(expression, from);
-            }
-            return known[from];
+        private boolean isOpen(Node node, int from) {
+            return (open[node.index] >> from & 1) != 0;
         }
 
-        private BitSet computeEnds(Expression expression, int from) {
-            BitSet found = new BitSet();
-            switch (expression) {
-                case Expression.Terminal(Regex regex) -> found.or(dfa(regex).ends(this, from));
-                case Expression.Sequence(List<Expression> parts) -> {
-                    found.set(from);
-                    for (Expression part : parts) {
-                        found = after(part, found);
+        private long computeEnds(Node node, int from) {
+            return switch (node.expression) {
+                case Expression.Terminal _ -> ends[node.index][from];
+                case Expression.Sequence _ -> {
+                    long at = 1L << from;
+                    for (Node part : node.parts) {
+                        at = after(part, at);
                     }
+                    yield at;
                 }
-                case Expression.Choice(List<Expression> parts) -> {
-                    for (Expression part : parts) {
-                        found.or(ends(part, from));
+                case Expression.Choice _ -> {
+                    long found = 0;
+                    for (Node part : node.parts) {
+                        found |= ends[part.index][from];
                     }
+                    yield found;
                 }
-                case Expression.Repeat(Expression operand, int min, int max) -> {
-                    List<BitSet> counts = counts(operand, min, max, from);
-                    for (int count = min; count < counts.size(); count++) {
-                        found.or(counts.get(count));
+                case Expression.Repeat(Expression _, int min, int max) -> {
+                    long found = 0;
+                    long at = 1L << from;
+                    for (int count = 0; count <= largest(min, max) && at != 0; count++) {
+                        found |= count >= min ? at : 0;
+                        at = after(node.parts.getFirst(), at);
                     }
+                    yield found;
                 }
-                case Expression.Reference(String rule) -> found.or(ends(rule)[from]);
-                case Expression.TokenReference(String name) -> {
-                    if (from < text.length && text[from] == special(name)) {
-                        found.set(from + 1);
-                    }
-                }
+                case Expression.Reference(String rule) -> ends[node(rule).index][from];
+                case Expression.TokenReference(String name) ->
+                    from < text.length && text[from] == special(name) ? 1L << (from + 1) : 0;
+            };
+        }
+
+        private long after(Node part, long starts) {
+            long found = 0;
+            for (long rest = starts; rest != 0; rest &= rest - 1) {
+                found |= ends[part.index][Long.numberOfTrailingZeros(rest)];
             }
             return found;
         }
 
-        private BitSet after(Expression part, BitSet starts) {
-            BitSet found = new BitSet();
-            starts.stream().forEach(start -> found.or(ends(part, start)));
-            return found;
-        }
-
-        /** Returns the ends of each number of repetitions, up to one that brings nothing new. */
-        private List<BitSet> counts(Expression operand, int min, int max, int from) {
-            List<BitSet> counts = new ArrayList<>();
-            BitSet at = new BitSet();
-            at.set(from);
-            int most = Math.min(max, min + text.length + 2);
-            for (int count = 0; count <= most; count++) {
-                counts.add(at);
-                if (at.isEmpty()) {
-                    break;
-                }
-                at = after(operand, at);
-            }
-            return counts;
+        /** Returns a number of repetitions beyond which nothing new comes. */
+        private int largest(int min, int max) {
+            return Math.min(max, min + text.length + 2);
         }
 
         /** Returns whether the rest of the text is a prefix of a text of the expression. */
-        private boolean isOpen(Expression expression, int from) {
-            IdentityHashMap<Expression, @Nullable Boolean[]> memo =
-                    expression instanceof Expression.Terminal ? openTerminals : openRound;
-            @Nullable Boolean[] known = memo.computeIfAbsent(expression, _ -> new Boolean[text.length + 1]);
-            if (known[from] == null) {
-                known[from] = computeIsOpen(expression, from);
-            }
-            return known[from];
-        }
-
-        private boolean computeIsOpen(Expression expression, int from) {
-            return switch (expression) {
-                case Expression.Terminal(Regex regex) -> dfa(regex).isOpen(this, from);
-                case Expression.Sequence(List<Expression> parts) -> isOpenSequence(parts, from);
-                case Expression.Choice(List<Expression> parts) -> parts.stream().anyMatch(part -> isOpen(part, from));
-                case Expression.Repeat(Expression operand, int min, int max) -> isOpenRepeat(operand, min, max, from);
-                case Expression.Reference(String rule) -> open(rule).get(from);
+        private boolean computeIsOpen(Node node, int from) {
+            return switch (node.expression) {
+                case Expression.Terminal _ -> isOpen(node, from);
+                case Expression.Sequence _ -> isOpenSequence(node.parts, from);
+                case Expression.Choice _ -> {
+                    boolean found = false;
+                    for (Node part : node.parts) {
+                        found |= isOpen(part, from);
+                    }
+                    yield found;
+                }
+                case Expression.Repeat(Expression _, int min, int max) ->
+                    isOpenRepeat(node.parts.getFirst(), min, max, from);
+                case Expression.Reference(String rule) -> isOpen(node(rule), from);
                 case Expression.TokenReference(String name) ->
                     from == text.length || (from == text.length - 1 && text[from] == special(name));
             };
         }
 
-        private boolean isOpenSequence(List<Expression> parts, int from) {
-            BitSet at = new BitSet();
-            at.set(from);
+        private boolean isOpenSequence(List<Node> parts, int from) {
+            long at = 1L << from;
             for (int i = 0; i < parts.size(); i++) {
-                Expression part = parts.get(i);
-                if (at.stream().anyMatch(start -> isOpen(part, start))
-                        && parts.subList(i + 1, parts.size()).stream().allMatch(PrefixOracle.this::isProductive)) {
+                Node part = parts.get(i);
+                if ((at & open[part.index]) != 0
+                        && parts.subList(i + 1, parts.size()).stream().allMatch(Node::isProductive)) {
                     return true;
                 }
                 at = after(part, at);
             }
-            return at.get(text.length);
+            return (at >> text.length & 1) != 0;
         }
 
-        private boolean isOpenRepeat(Expression operand, int min, int max, int from) {
-            List<BitSet> counts = counts(operand, min, max, from);
-            for (int count = 0; count < counts.size(); count++) {
-                if (count >= min && counts.get(count).get(text.length)) {
+        private boolean isOpenRepeat(Node operand, int min, int max, int from) {
+            long at = 1L << from;
+            for (int count = 0; count <= largest(min, max) && at != 0; count++) {
+                if (count >= min && (at >> text.length & 1) != 0) {
                     return true;
                 }
-                if (count < max
-                        && counts.get(count).stream().anyMatch(start -> isOpen(operand, start))
-                        && (count + 1 >= min || isProductive(operand))) {
+                if (count < max && (at & open[operand.index]) != 0 && (count + 1 >= min || operand.isProductive)) {
                     return true;
                 }
+                at = after(operand, at);
             }
             return false;
         }
@@ -448,6 +472,13 @@ final class PrefixOracle {
         return named.length;
     }
 
+    private static int moved(int moves, int more) {
+        if (more > MAX_MOVES - moves) {
+            throw new TooLargeException();
+        }
+        return moves + more;
+    }
+
     private Dfa determinize(Regex regex) {
         Nfa nfa = new Nfa();
         nfa.add();
@@ -459,7 +490,9 @@ final class PrefixOracle {
         states.put(order.getFirst(), 0);
         List<int[]> rows = new ArrayList<>();
         BitSet accepting = new BitSet();
+        int moves = 0;
         for (int state = 0; state < order.size(); state++) {
+            moves = moved(moves, (1 + order.get(state).size()) * symbols());
             int[] row = new int[symbols()];
             for (int symbol = 0; symbol < row.length; symbol++) {
                 Set<Integer> reached = new HashSet<>();
@@ -513,6 +546,7 @@ final class PrefixOracle {
 
         Dfa intersection(Dfa other) {
             int width = other.next.length;
+            moved(0, Math.multiplyExact(next.length * width, symbols()));
             int[][] rows = new int[next.length * width][symbols()];
             BitSet both = new BitSet();
             for (int i = 0; i < next.length; i++) {
@@ -526,35 +560,25 @@ final class PrefixOracle {
             return new Dfa(rows, both);
         }
 
-        BitSet ends(Reading reading, int from) {
-            BitSet ends = new BitSet();
-            walk(reading, from, ends);
-            return ends;
-        }
-
-        boolean isOpen(Reading reading, int from) {
-            return walk(reading, from, new BitSet());
-        }
-
-        /** Reads code points; returns whether the text's end is reached in a live state, perhaps within one. */
-        private boolean walk(Reading reading, int from, BitSet ends) {
+        /** Reads code points; finds the ends, and whether the text's end is in a live state, perhaps within one. */
+        void read(Reading reading, int node, int from) {
             int length = reading.text.length;
             int state = 0;
             int at = from;
-            while (true) {
+            while (at < length && reading.symbol[at] != OTHER) {
                 if (accepting.get(state)) {
-                    ends.set(at);
-                }
-                if (at == length) {
-                    return live.get(state);
-                }
-                if (reading.symbol[at] == OTHER) {
-                    break;
+                    reading.ends[node][from] |= 1L << at;
                 }
                 state = next[state][reading.symbol[at]];
                 at = reading.end[at];
             }
-            return at == reading.partial && isOpenWithin(state, reading.bytesFrom(at));
+            if (accepting.get(state)) {
+                reading.ends[node][from] |= 1L << at;
+            }
+            boolean isOpen = at == length
+                    ? live.get(state)
+                    : at == reading.partial && isOpenWithin(state, reading.bytesFrom(at));
+            reading.open[node] |= isOpen ? 1L << from : 0;
         }
 
         private boolean isOpenWithin(int state, List<Byte> bytes) {
@@ -563,7 +587,7 @@ final class PrefixOracle {
                 return true;
             }
             for (int i = 0; i < named.length; i++) {
-                List<Byte> encoded = encoded(named[i]);
+                List<Byte> encoded = encodings.get(i);
                 if (encoded.size() > bytes.size()
                         && encoded.subList(0, bytes.size()).equals(bytes)
                         && live.get(next[state][i])) {

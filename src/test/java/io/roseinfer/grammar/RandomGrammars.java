@@ -18,6 +18,9 @@ final class RandomGrammars {
     private static final String[] RULES = {"root", "r1", "r2", "r3"};
     static final Map<String, Integer> SPECIAL = Map.of("<x>", 0, "<y>", 1);
 
+    /** Maximum bytes of a token. */
+    static final int MAX_TOKEN_BYTES = 24;
+
     private final SplittableRandom random;
 
     RandomGrammars(long seed) {
@@ -121,7 +124,7 @@ final class RandomGrammars {
             byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
             int from = random.nextInt(3) == 0 ? random.nextInt(bytes.length) : 0;
             int to = random.nextInt(3) == 0 ? from + random.nextInt(bytes.length - from + 1) : bytes.length;
-            tokens.add(Arrays.copyOfRange(bytes, from, to));
+            tokens.add(Arrays.copyOfRange(bytes, from, Math.min(to, from + MAX_TOKEN_BYTES)));
         }
         return tokens.toArray(byte[][]::new);
     }
