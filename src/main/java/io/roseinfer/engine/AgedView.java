@@ -5,6 +5,7 @@ import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.kv.PastPrefixes;
+import io.roseinfer.scheduler.Sequence;
 import java.util.ArrayDeque;
 import java.util.Optional;
 
@@ -17,18 +18,21 @@ final class AgedView implements ReplicaView {
      * Values at a time.
      *
      * @param sentTokens maximum tokens of all requests ever routed to the replica
+     * @param sentPredictedTokens predicted tokens of them
      * @param sentPromptTokens the prompt tokens of them to compute
      */
     private record Values(
             int requests,
             int running,
             long outstandingTokens,
+            long predictedTokens,
             long uncomputedPromptTokens,
             long heldTokens,
             int sent,
             long sentTokens,
+            long sentPredictedTokens,
             long sentPromptTokens) {
-        static final Values IDLE = new Values(0, 0, 0, 0, 0, 0, 0, 0);
+        static final Values IDLE = new Values(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     }
 
     private record Snapshot(long nanos, Values values) {}
@@ -45,6 +49,7 @@ final class AgedView implements ReplicaView {
     private Values latest = Values.IDLE;
     private int sent;
     private long sentTokens;
+    private long sentPredictedTokens;
     private long sentPromptTokens;
 
     /**
@@ -67,10 +72,12 @@ final class AgedView implements ReplicaView {
                 now.requests(),
                 now.running(),
                 now.outstandingTokens(),
+                now.predictedTokens(),
                 now.uncomputedPromptTokens(),
                 now.heldTokens(),
                 sent,
                 sentTokens,
+                sentPredictedTokens,
                 sentPromptTokens);
         if (!values.equals(latest)) {
             latest = values;
@@ -93,10 +100,11 @@ final class AgedView implements ReplicaView {
      *
      * @param promptTokens prompt tokens to compute there
      */
-    void send(long maxTokens, int promptTokens) {
-        sentPromptTokens += promptTokens;
+    void send(Sequence sequence, int promptTokens) {
         sent++;
-        sentTokens += maxTokens;
+        sentTokens += sequence.maxLength();
+        sentPredictedTokens += sequence.predictedLength();
+        sentPromptTokens += promptTokens;
     }
 
     @Override
@@ -120,6 +128,11 @@ final class AgedView implements ReplicaView {
     }
 
     @Override
+    public long predictedTokens() {
+        return past().predictedTokens + (countsSent ? sentPredictedTokens - past.sentPredictedTokens : 0);
+    }
+
+    @Override
     public long uncomputedPromptTokens() {
         return past().uncomputedPromptTokens + (countsSent ? sentPromptTokens - past.sentPromptTokens : 0);
     }
@@ -139,6 +152,21 @@ final class AgedView implements ReplicaView {
     @Override
     public long poolTokens() {
         return now.poolTokens();
+    }
+
+    @Override
+    public int sharedRequests() {
+        return now.sharedRequests();
+    }
+
+    @Override
+    public long sharedPredictedTokens() {
+        return now.sharedPredictedTokens();
+    }
+
+    @Override
+    public long sharedPromptTokens() {
+        return now.sharedPromptTokens();
     }
 
     /** Returns the number of changes kept. */

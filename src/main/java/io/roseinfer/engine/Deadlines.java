@@ -14,7 +14,7 @@ final class Deadlines {
 
     /** Adds a request, if it has a deadline; returns whether that is the earliest. */
     boolean add(LiveRequest request) {
-        return request.hasDeadline() && requests.add(request) && nextNanos() == request.deadlineNanos();
+        return request.hasDeadline() && requests.add(request) && nextNanos() == request.expiryNanos();
     }
 
     /** Removes a request, if present. */
@@ -26,7 +26,7 @@ final class Deadlines {
 
     /** Removes the requests whose deadline has passed and passes each to {@code expired}. */
     void expireUntil(long nowNanos, Consumer<LiveRequest> expired) {
-        for (LiveRequest due = first(); due != null && due.deadlineNanos() <= nowNanos; due = first()) {
+        for (LiveRequest due = first(); due != null && due.expiryNanos() <= nowNanos; due = first()) {
             if (requests.remove(due)) {
                 expired.accept(due);
             }
@@ -36,7 +36,7 @@ final class Deadlines {
     /** Returns the earliest deadline, or {@link Long#MAX_VALUE} if there is none. */
     long nextNanos() {
         LiveRequest first = first();
-        return first == null ? Long.MAX_VALUE : first.deadlineNanos();
+        return first == null ? Long.MAX_VALUE : first.expiryNanos();
     }
 
     /**

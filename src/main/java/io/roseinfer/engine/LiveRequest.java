@@ -69,7 +69,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private final long id;
     private final GenerationRequest request;
     private final long seed;
-    private final long deadlineNanos;
+    private final long expiryNanos;
     private final TokenBuffer tokens;
     private final @Nullable StopStrings stops;
     private final @Nullable Detokenizer detokenizer;
@@ -98,6 +98,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     private @Nullable ReplicaLoad load;
 
     private long loadTokens;
+    private long loadPredictedTokens;
     private int loadPromptTokens;
     /** Tokens so far that {@code min_tokens} exempted from the search for stop strings. */
     private int exempted;
@@ -118,7 +119,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         this.id = id;
         this.request = request;
         this.seed = seed;
-        this.deadlineNanos = request.options().deadlineNanos().orElse(Long.MAX_VALUE);
+        this.expiryNanos = request.options().deadlineNanos().orElse(Long.MAX_VALUE);
         boolean watched = !request.stop().isEmpty() && tokenizer.isPresent();
         this.tokens = new TokenBuffer(Math.min(request.maxNewTokens(), contextLength), request.sampling(), watched);
         this.stops = watched ? new StopStrings(request.stop()) : null;
@@ -159,13 +160,13 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         return seed;
     }
 
-    /** Returns the deadline by the engine's clock, or {@link Long#MAX_VALUE} if there is none. */
-    long deadlineNanos() {
-        return deadlineNanos;
+    /** Returns when it is ended by the engine's clock, or {@link Long#MAX_VALUE} if it has no deadline. */
+    long expiryNanos() {
+        return expiryNanos;
     }
 
     boolean hasDeadline() {
-        return deadlineNanos != Long.MAX_VALUE;
+        return expiryNanos != Long.MAX_VALUE;
     }
 
     @Override
@@ -251,16 +252,37 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     @Override
+    public int predictedNewTokens() {
+        return request.options().predictedNewTokens().orElse(request.maxNewTokens());
+    }
+
+    @Override
+    public long arrivalNanos() {
+        return submittedNanos;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return request.options().dueNanos(submittedNanos);
+    }
+
+    @Override
     public int priority() {
         return request.options().priority();
+    }
+
+    @Override
+    public String tenant() {
+        return request.options().tenant();
     }
 
     /** Adds the request to the load of a replica: before it waits for that replica, or by the loop that admits it. */
     synchronized void addLoad(ReplicaLoad to, Sequence own) {
         load = to;
         loadTokens = own.maxLength();
+        loadPredictedTokens = own.predictedLength();
         loadPromptTokens = uncomputedPromptTokens(to, own);
-        to.add(loadTokens, loadPromptTokens);
+        to.add(loadTokens, loadPredictedTokens, loadPromptTokens);
     }
 
     /** Returns the prompt tokens that a replica has to compute, as far as a view of it shows. */
@@ -289,7 +311,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     /** Removes the request from the load that includes it, if any. */
     synchronized void removeLoad() {
         if (load != null) {
-            load.remove(loadTokens, loadPromptTokens);
+            load.remove(loadTokens, loadPredictedTokens, loadPromptTokens);
             load = null;
         }
     }

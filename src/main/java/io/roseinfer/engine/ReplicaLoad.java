@@ -37,6 +37,7 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
     private final @Nullable PublishedPrefixes prefixes;
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong outstandingTokens = new AtomicLong();
+    private final AtomicLong predictedTokens = new AtomicLong();
     private final AtomicLong uncomputedPromptTokens = new AtomicLong();
     /** The totals of facts, then the other published counters. Written without fences by the replica's thread. */
     private final AtomicLongArray published = new AtomicLongArray(StepRecord.FACTS + OTHERS);
@@ -89,11 +90,13 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
      * Adds a request assigned to the replica.
      *
      * @param tokens its maximum number of tokens
+     * @param predicted its predicted number of tokens
      * @param promptTokens prompt tokens to compute
      */
-    void add(long tokens, int promptTokens) {
+    void add(long tokens, long predicted, int promptTokens) {
         requests.incrementAndGet();
         outstandingTokens.addAndGet(tokens);
+        predictedTokens.addAndGet(predicted);
         uncomputedPromptTokens.addAndGet(promptTokens);
     }
 
@@ -107,9 +110,10 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
      *
      * @param promptTokens 0 if it had a token
      */
-    void remove(long tokens, int promptTokens) {
+    void remove(long tokens, long predicted, int promptTokens) {
         requests.decrementAndGet();
         outstandingTokens.addAndGet(-tokens);
+        predictedTokens.addAndGet(-predicted);
         uncomputedPromptTokens.addAndGet(-promptTokens);
     }
 
@@ -134,6 +138,11 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
     }
 
     @Override
+    public long predictedTokens() {
+        return predictedTokens.get();
+    }
+
+    @Override
     public long uncomputedPromptTokens() {
         return uncomputedPromptTokens.get();
     }
@@ -151,6 +160,21 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
     @Override
     public long poolTokens() {
         return (long) kv.blocks() * kv.blockSize();
+    }
+
+    @Override
+    public int sharedRequests() {
+        return scheduler.waitingQueue().sharedCount();
+    }
+
+    @Override
+    public long sharedPredictedTokens() {
+        return scheduler.waitingQueue().sharedPredictedTokens();
+    }
+
+    @Override
+    public long sharedPromptTokens() {
+        return scheduler.waitingQueue().sharedPromptTokens();
     }
 
     /** Returns the hashes of the prefixes in its cache, if they are published. */

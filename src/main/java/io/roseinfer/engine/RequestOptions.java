@@ -137,16 +137,18 @@ public record RequestOptions(
                 promptLogprobs);
     }
 
+    /**
+     * Returns when a request that was submitted at {@code arrivalNanos} should be complete: at its deadline or its target,
+     * whichever is earlier, or {@link PolicyRequest#NO_DEADLINE}. Allocates no memory.
+     */
+    long dueNanos(long arrivalNanos) {
+        long targetNanos =
+                target.isPresent() ? arrivalNanos + EngineLimits.nanos(target.get()) : PolicyRequest.NO_DEADLINE;
+        return Math.min(targetNanos, deadlineNanos.orElse(PolicyRequest.NO_DEADLINE));
+    }
+
     /** Returns what policies see of these options, for a request that was submitted at {@code arrivalNanos}. */
     RequestTraits traits(long arrivalNanos) {
-        long targetNanos =
-                target.map(time -> arrivalNanos + EngineLimits.nanos(time)).orElse(PolicyRequest.NO_DEADLINE);
-        return new RequestTraits(
-                arrivalNanos,
-                Math.min(targetNanos, deadlineNanos.orElse(PolicyRequest.NO_DEADLINE)),
-                priority,
-                tenant,
-                tag,
-                predictedNewTokens);
+        return new RequestTraits(arrivalNanos, dueNanos(arrivalNanos), priority, tenant, tag, predictedNewTokens);
     }
 }

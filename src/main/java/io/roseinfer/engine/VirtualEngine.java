@@ -493,7 +493,7 @@ public final class VirtualEngine {
         inFlight.watch(live);
         if (chosen.isPresent() && !agedViews.isEmpty()) {
             AgedView view = agedViews.get(chosen.get().index());
-            view.send(sequence.maxLength(), live.uncomputedPromptTokens(view, sequence));
+            view.send(sequence, live.uncomputedPromptTokens(view, sequence));
         }
         Check.that(router.enqueue(live, sequence, chosen), "a request has ended before it was queued");
         if (chosen.isPresent()) {

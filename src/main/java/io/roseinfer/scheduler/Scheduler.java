@@ -496,6 +496,11 @@ public final class Scheduler {
         return pool;
     }
 
+    /** Returns the queue from which it admits sequences. */
+    public WaitingQueue waitingQueue() {
+        return waitingQueue;
+    }
+
     /**
      * Fails if blocks are held although nothing waits or runs; a cheap version of {@link #check} for an idle scheduler.
      */

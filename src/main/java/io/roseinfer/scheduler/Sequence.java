@@ -270,6 +270,11 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return traits.predictedNewTokens().orElse(maxLength - promptLength);
     }
 
+    /** Returns the predicted length of prompt and completion. */
+    public long predictedLength() {
+        return (long) promptLength + predictedNewTokens();
+    }
+
     @Override
     public int cachedLength() {
         return table.reusable(tokens, reusableLength());

@@ -21,6 +21,9 @@ public final class WaitingQueue {
     private static final class Queue {
         private final SequenceList sequences = new SequenceList();
         private volatile int size;
+
+        private volatile long predictedTokens;
+        private volatile long promptTokens;
         /** Steps planned by this queue's scheduler, which is the only writer. */
         private volatile long steps;
         /** Whether this queue's scheduler has stopped admitting. */
@@ -28,21 +31,28 @@ public final class WaitingQueue {
 
         void insert(Sequence sequence, @Nullable Sequence before) {
             sequences.addBefore(sequence, before);
-            size = sequences.size();
+            count(sequence, 1);
         }
 
         void remove(Sequence sequence) {
             sequences.remove(sequence);
+            count(sequence, -1);
+        }
+
+        private void count(Sequence sequence, int sign) {
             size = sequences.size();
+            long predicted = predictedTokens;
+            predictedTokens = predicted + sign * sequence.predictedLength();
+            long prompts = promptTokens;
+            promptTokens = prompts + (sequence.isPromptComputed() ? 0 : (long) sign * sequence.promptLength());
         }
 
         List<Sequence> removeAll() {
             List<Sequence> all = new ArrayList<>(sequences.size());
             for (Sequence s = sequences.first(); s != null; s = sequences.first()) {
-                sequences.remove(s);
+                remove(s);
                 all.add(s);
             }
-            size = 0;
             return all;
         }
     }
@@ -169,6 +179,16 @@ public final class WaitingQueue {
     /** Returns the number of shared sequences, without locking. */
     public int sharedCount() {
         return shared.size;
+    }
+
+    /** Returns the predicted tokens of the shared sequences, prompts and completions, without locking. */
+    public long sharedPredictedTokens() {
+        return shared.predictedTokens;
+    }
+
+    /** Returns the prompt tokens of the shared sequences to compute, without locking. */
+    public long sharedPromptTokens() {
+        return shared.promptTokens;
     }
 
     /** Returns the number of sequences bound to a scheduler, without locking. */

@@ -24,11 +24,12 @@ class AgedViewTest {
         AgedView view = new AgedView(load, clock::get, new ViewAge(AGE, false));
         for (int nanos = 0; nanos < 1000; nanos++) {
             clock.set(nanos);
-            load.add(10, 2);
+            load.add(10, 7, 2);
             view.record();
             int then = Math.max(0, nanos - AGE + 1);
             assertThat(view.requests()).isEqualTo(then);
             assertThat(view.outstandingTokens()).isEqualTo(10L * then);
+            assertThat(view.predictedTokens()).isEqualTo(7L * then);
             assertThat(view.uncomputedPromptTokens()).isEqualTo(2L * then);
             assertThat(view.changes()).isLessThanOrEqualTo(AGE);
         }

@@ -45,7 +45,7 @@ class DeadlinesTest {
                         assertThat(expired)
                                 .as("seed %d", seed)
                                 .isEqualTo(watched.stream()
-                                        .filter(request -> request.deadlineNanos() <= now)
+                                        .filter(request -> request.expiryNanos() <= now)
                                         .toList());
                         watched.removeAll(expired);
                     }
@@ -53,8 +53,8 @@ class DeadlinesTest {
                         LiveRequest added = request(event, random);
                         long earliest = deadlines.nextNanos();
                         assertThat(deadlines.add(added))
-                                .as("seed %d, %d added to %d", seed, added.deadlineNanos(), earliest)
-                                .isEqualTo(added.hasDeadline() && added.deadlineNanos() <= earliest);
+                                .as("seed %d, %d added to %d", seed, added.expiryNanos(), earliest)
+                                .isEqualTo(added.hasDeadline() && added.expiryNanos() <= earliest);
                         if (added.hasDeadline()) {
                             watched.add(added);
                             watched.sort(EARLIEST);
@@ -66,7 +66,7 @@ class DeadlinesTest {
                         .isEqualTo(
                                 watched.isEmpty()
                                         ? Long.MAX_VALUE
-                                        : watched.getFirst().deadlineNanos());
+                                        : watched.getFirst().expiryNanos());
             }
         }
     }

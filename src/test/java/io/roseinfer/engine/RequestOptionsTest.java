@@ -148,7 +148,7 @@ class RequestOptionsTest {
                         .isTrue();
             }
             LiveRequest first = deadlines.first();
-            assertThat(first == null ? -1 : first.deadlineNanos())
+            assertThat(first == null ? -1 : first.expiryNanos())
                     .as("event %d, seed %d", event, seed)
                     .isEqualTo(there.stream()
                             .mapToLong(LiveRequest::deadlineNanos)

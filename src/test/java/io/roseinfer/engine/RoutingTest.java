@@ -176,11 +176,11 @@ class RoutingTest {
         request.tokenized(3, 0);
         request.prefixes(PublishedPrefixes.prefixHashes(new int[1024], 16));
         RoutingPolicy policy = RoutingPolicy.sglang();
-        loads.get(0).add(10, 10);
-        loads.get(1).add(10, 10);
+        loads.get(0).add(10, 10, 10);
+        loads.get(1).add(10, 10, 10);
         assertThat(policy.choose(request, loads)).as("the shortest queue").isEqualTo(2);
-        loads.get(2).add(10, 10);
-        loads.get(2).add(10, 10);
+        loads.get(2).add(10, 10, 10);
+        loads.get(2).add(10, 10, 10);
         assertThat(policy.choose(request, loads)).as("the same prompt again").isEqualTo(2);
         assertThat(policy.choose(request, loads.subList(1, 3)))
                 .as("the same prompt, once replica 0 is dead")

@@ -101,7 +101,7 @@ final class SimulatedEngine implements AutoCloseable {
     }
 
     void advanceToDeadline(WatchedRequest request) {
-        nanos = Math.max(nanos, request.live().deadlineNanos());
+        nanos = Math.max(nanos, request.live().expiryNanos());
     }
 
     WatchedRequest submit(GenerationRequest wanted, boolean reads) {

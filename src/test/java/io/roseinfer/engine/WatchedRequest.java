@@ -180,7 +180,7 @@ final class WatchedRequest {
 
     /** Records the first iteration that starts after its deadline. */
     void beginIteration(int iteration, long nanos) {
-        if (dueAt == NEVER && live.deadlineNanos() <= nanos) {
+        if (dueAt == NEVER && live.expiryNanos() <= nanos) {
             dueAt = iteration;
         }
     }
@@ -308,7 +308,7 @@ final class WatchedRequest {
             }
             case DEADLINE ->
                 Require.that(
-                        live.timeline().finishedNanos() >= live.deadlineNanos(),
+                        live.timeline().finishedNanos() >= live.expiryNanos(),
                         "request %d ended at its deadline before it",
                         live.id());
             case ERROR -> Require.that(mayFail, "request %d failed and no device did", live.id());

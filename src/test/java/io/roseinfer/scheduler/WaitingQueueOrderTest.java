@@ -11,6 +11,8 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -90,6 +92,10 @@ class WaitingQueueOrderTest {
         private void add(int scheduler) {
             Sequence sequence = new Sequence(
                     arrivals++, this, new int[] {1, 2}, 3 + random.nextInt(3), SamplingParams.greedy(), 0, new int[0]);
+            if (random.nextBoolean()) {
+                var unused = sequence.setTraits(new RequestTraits(
+                        0, Long.MAX_VALUE, 0, "", Optional.empty(), OptionalInt.of(random.nextInt(4))));
+            }
             waitingQueue.add(sequence, scheduler);
             boolean isBound = scheduler != WaitingQueue.ANY && !hasStopped[scheduler];
             assertThat(sequence.scheduler()).isEqualTo(isBound ? scheduler : WaitingQueue.ANY);
@@ -175,6 +181,15 @@ class WaitingQueueOrderTest {
                 assertThat(number == WaitingQueue.ANY ? waitingQueue.sharedCount() : waitingQueue.boundCount(number))
                         .isEqualTo(listed.size());
             }
+            List<Sequence> shared = waiting.stream()
+                    .filter(s -> s.scheduler() == WaitingQueue.ANY)
+                    .toList();
+            assertThat(waitingQueue.sharedPredictedTokens())
+                    .isEqualTo(shared.stream()
+                            .mapToLong(s -> s.promptLength() + s.predictedNewTokens())
+                            .sum());
+            assertThat(waitingQueue.sharedPromptTokens())
+                    .isEqualTo(shared.stream().mapToLong(Sequence::promptLength).sum());
         }
     }
 

@@ -23,6 +23,12 @@ public interface ReplicaView {
     long outstandingTokens();
 
     /**
+     * Returns the predicted tokens of its requests, prompts and completions, that have not ended; the maximum of a request
+     * without a prediction.
+     */
+    long predictedTokens();
+
+    /**
      * Returns the prompt tokens of its requests without a first token, minus those in its prefix cache when they were
      * routed: what it computes before the first token of a new request.
      */
@@ -39,4 +45,16 @@ public interface ReplicaView {
 
     /** Returns the token capacity of the KV pool. */
     long poolTokens();
+
+    /**
+     * Returns the number of waiting requests that no replica was chosen for ({@link RoutingPolicy#SHARED_QUEUE}), and that
+     * this one may admit like any other. This and the other values of the shared queue are current with any {@link ViewAge}.
+     */
+    int sharedRequests();
+
+    /** Returns the predicted tokens of the shared requests, like {@link #predictedTokens}. */
+    long sharedPredictedTokens();
+
+    /** Returns the prompt tokens of the shared requests to compute; no cached tokens are subtracted. */
+    long sharedPromptTokens();
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.engine.routing;
 
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.Optional;
 
 /** A tokenized request that no replica has admitted, as a routing policy sees it. */
@@ -19,8 +20,25 @@ public interface RoutedRequest {
     /** Returns the maximum number of tokens to generate. */
     int maxNewTokens();
 
+    /**
+     * Returns how many tokens the caller predicts for the whole completion; the maximum if there is no prediction.
+     */
+    int predictedNewTokens();
+
+    /** Returns the time of its submission, in nanoseconds of the engine's clock. */
+    long arrivalNanos();
+
+    /**
+     * Returns when the request should be complete, in nanoseconds of the engine's clock: the caller's deadline, which ends
+     * it, or target, whichever is earlier; {@link PolicyRequest#NO_DEADLINE} if there is neither.
+     */
+    long deadlineNanos();
+
     /** Returns the caller's priority; higher is more urgent. */
     int priority();
+
+    /** Returns the user or group that the request belongs to; empty by default. */
+    String tenant();
 
     /** Returns the object that the caller attached. */
     Optional<Object> tag();

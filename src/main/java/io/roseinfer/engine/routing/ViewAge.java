@@ -4,8 +4,8 @@ import io.roseinfer.base.RoseException.BadInput;
 
 /**
  * The age of the replica state that a router sees if it learns of its replicas by messages. All values of a
- * {@link ReplicaView} are then as old: requests, running and outstanding tokens, KV use, and the contents of the prefix
- * cache.
+ * {@link ReplicaView} are then as old: requests, running, outstanding and predicted tokens, KV use, and the contents of
+ * the prefix cache. Only the shared queue is current, as it is the router's own.
  *
  * <p>A router knows what it has sent. So a view may add the requests that were routed to the replica since, as waiting
  * ones, with the cached tokens that the router expected. The routers of vLLM, SGLang and Dynamo count like this; one

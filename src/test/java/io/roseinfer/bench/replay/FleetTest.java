@@ -103,6 +103,38 @@ class FleetTest {
         return result.fleet().orElseThrow();
     }
 
+    /** The policy lets one request wait for any engine, and binds the next ones to the last engine. */
+    @Test
+    void routing_policy_of_a_fleet_sees_facts_of_requests_and_the_shared_queue() {
+        List<String> seen = new ArrayList<>();
+        RoutingPolicy policy = (request, engines) -> {
+            int shared = engines.getFirst().sharedRequests();
+            seen.add(request.tenant() + " " + request.priority() + " " + request.predictedNewTokens() + " "
+                    + (request.deadlineNanos() - request.arrivalNanos()) + " " + shared + " "
+                    + engines.getLast().predictedTokens());
+            return shared == 0 ? RoutingPolicy.SHARED_QUEUE : 1;
+        };
+        OfferedRequest.Traits traits = OfferedRequest.Traits.NONE
+                .withTenant("a")
+                .withPriority(4)
+                .withPredictedTokens(9)
+                .withDeadlineMillis(1.5);
+        List<OfferedRequest> requests = at(30, 1, 2, 3, 4, 5).requests().stream()
+                .map(request -> request.withTraits(traits))
+                .toList();
+        EngineOptions options = EngineOptions.defaults()
+                .withScheduler(SchedulerOptions.builder().maxActiveRequests(1).build());
+        LoadResult result = new SimulatedServer(
+                        engines(2, options, policy, FleetPlan.NONE), engine -> MILLISECOND_STEPS, Integer.MAX_VALUE, 0)
+                .run(new OfferedLoad(requests, OfferedLoad.Pacing.SCHEDULED));
+        String facts = "a 4 9 1500000";
+        assertThat(seen)
+                .containsExactly(facts + " 0 0", facts + " 0 0", facts + " 0 11", facts + " 1 11", facts + " 1 22");
+        assertThat(result.calls().subList(3, 5))
+                .extracting(call -> call.server().orElseThrow().served().engine())
+                .containsOnly(1);
+    }
+
     @Test
     void engine_has_its_own_step_times() {
         LoadResult result = server(

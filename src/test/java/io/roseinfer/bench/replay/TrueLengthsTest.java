@@ -23,6 +23,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -175,7 +176,18 @@ class TrueLengthsTest {
                 RoutingPolicy::prefix,
                 RoutingPolicy::vllm,
                 RoutingPolicy::sglang,
-                RoutingPolicy::dynamo);
+                RoutingPolicy::dynamo,
+                () -> TrueLengthsTest::choosePredicted);
+    }
+
+    /** Chooses the engine with the fewest predicted tokens, unless they are more than the shared ones: then any. */
+    private static int choosePredicted(RoutedRequest request, List<? extends ReplicaView> engines) {
+        ReplicaView least = engines.stream()
+                .min(Comparator.comparingLong(ReplicaView::predictedTokens))
+                .orElseThrow();
+        return least.predictedTokens() + request.predictedNewTokens() > least.sharedPredictedTokens()
+                ? RoutingPolicy.SHARED_QUEUE
+                : engines.indexOf(least);
     }
 
     @Test

@@ -1,0 +1,169 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.engine.routing.ReplicaView;
+import io.roseinfer.engine.routing.RoutedRequest;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.engine.routing.ViewAge;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.PolicyRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Facts about requests and the shared queue that a routing policy sees, and policies that use them. */
+class RoutingInputsTest {
+    private static final EngineOptions ONE_ACTIVE = Models.options()
+            .withScheduler(SchedulerOptions.builder().maxActiveRequests(1).build());
+
+    private static List<SimRunner> runners(EngineOptions options) {
+        return Stream.generate(() -> Models.runner(options, SimOptions.defaults()))
+                .limit(2)
+                .toList();
+    }
+
+    private static VirtualEngine engine(EngineOptions options, ViewAge age, RoutingPolicy routing) {
+        return new VirtualEngine(
+                runners(options), options, routing, age, (step, startNanos) -> startNanos + 1000, Observers.NONE);
+    }
+
+    private static String facts(RoutedRequest request) {
+        return "tenant " + request.tenant() + ", priority " + request.priority() + ", tokens "
+                + request.predictedNewTokens() + " of " + request.maxNewTokens();
+    }
+
+    private static final GenerationRequest DESCRIBED = Models.request(20, 1, 2)
+            .withTenant("a")
+            .withPriority(4)
+            .withPredictedNewTokens(9)
+            .withTarget(Duration.ofSeconds(5));
+
+    @Test
+    void policy_sees_tenant_priority_prediction_and_target_of_a_request() {
+        List<String> seen = new ArrayList<>();
+        RoutingPolicy policy = (request, replicas) -> {
+            seen.add(facts(request) + ", due in " + (request.deadlineNanos() - request.arrivalNanos()));
+            return 0;
+        };
+        try (Engine engine = Engine.open(
+                runners(Models.options()),
+                Optional.empty(),
+                Models.options(),
+                policy,
+                Models.ticking(),
+                Observers.NONE)) {
+            engine.submit(DESCRIBED).completion();
+        }
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, policy);
+        var unused = engine.submit(DESCRIBED, 70);
+        engine.runUntil(Long.MAX_VALUE);
+        String expected = "tenant a, priority 4, tokens 9 of 20, due in 5000000000";
+        assertThat(seen).containsExactly(expected, expected);
+    }
+
+    @Test
+    void deadline_of_a_routed_request_is_the_earlier_of_deadline_and_target() {
+        List<Long> seen = new ArrayList<>();
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, (request, replicas) -> {
+            seen.add(request.deadlineNanos());
+            return 0;
+        });
+        GenerationRequest plain = Models.request(1, 1);
+        for (GenerationRequest each : List.of(
+                plain,
+                plain.withTarget(Duration.ofNanos(7000)),
+                plain.withTarget(Duration.ofNanos(7000)).withDeadline(6000),
+                plain.withTarget(Duration.ofNanos(7000)).withDeadline(8000),
+                plain.withTimeout(Duration.ofNanos(4000)))) {
+            var unused = engine.submit(each, 70);
+        }
+        engine.runUntil(Long.MAX_VALUE);
+        assertThat(seen).containsExactly(PolicyRequest.NO_DEADLINE, 7070L, 6000L, 7070L, 4070L);
+    }
+
+    /** A request without a prediction counts its maximum. */
+    private static int leastPredicted(RoutedRequest request, List<? extends ReplicaView> replicas) {
+        return replicas.indexOf(replicas.stream()
+                .min(Comparator.comparingLong(ReplicaView::predictedTokens))
+                .orElseThrow());
+    }
+
+    @Test
+    void policy_that_predicts_lengths_balances_predicted_tokens() {
+        for (ViewAge age : List.of(ViewAge.NONE, new ViewAge(500, true))) {
+            VirtualEngine engine = engine(Models.options(), age, RoutingInputsTest::leastPredicted);
+            List<ObservedRequest> requests = new ArrayList<>();
+            for (int predicted : List.of(30, 2, 3, 20)) {
+                requests.add(engine.submit(Models.request(40, 1).withPredictedNewTokens(predicted), 0));
+            }
+            requests.add(engine.submit(Models.request(40, 1), 0));
+            List<Long> predicted =
+                    engine.views().stream().map(ReplicaView::predictedTokens).toList();
+            engine.runUntil(Long.MAX_VALUE);
+            assertThat(requests)
+                    .as("of age %s", age)
+                    .extracting(request -> request.timeline().replica())
+                    .containsExactly(0, 1, 1, 1, 1);
+            assertThat(predicted).containsExactly(31L, 69L);
+        }
+    }
+
+    @Test
+    void predicted_tokens_are_gone_after_the_request() {
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, RoutingInputsTest::leastPredicted);
+        var unused = engine.submit(Models.request(4, 1).withPredictedNewTokens(9), 0);
+        engine.runUntil(Long.MAX_VALUE);
+        assertThat(engine.views()).extracting(ReplicaView::predictedTokens).containsExactly(0L, 0L);
+    }
+
+    @Test
+    void policy_sees_the_shared_queue_even_if_replicas_are_seen_late() {
+        for (ViewAge age : List.of(ViewAge.NONE, new ViewAge(500, true), new ViewAge(500, false))) {
+            List<String> seen = new ArrayList<>();
+            VirtualEngine engine = engine(ONE_ACTIVE, age, (request, replicas) -> {
+                ReplicaView any = replicas.getLast();
+                seen.add(any.sharedRequests() + " " + any.sharedPredictedTokens() + " " + any.sharedPromptTokens());
+                return RoutingPolicy.SHARED_QUEUE;
+            });
+            var unused = engine.submit(Models.request(9, 1), 0);
+            unused = engine.submit(Models.request(9, 1), 0);
+            engine.runUntil(10);
+            unused = engine.submit(Models.request(9, 1, 2, 3).withPredictedNewTokens(5), 10);
+            unused = engine.submit(Models.request(9, 1, 2, 3, 4), 10);
+            unused = engine.submit(Models.request(9, 1), 10);
+            engine.runUntil(Long.MAX_VALUE);
+            unused = engine.submit(Models.request(9, 1), 1_000_000);
+            engine.runUntil(Long.MAX_VALUE);
+            assertThat(seen)
+                    .as("of age %s", age)
+                    .containsExactly("0 0 0", "1 10 1", "0 0 0", "1 8 3", "2 21 7", "0 0 0");
+        }
+    }
+
+    @Test
+    void policy_can_bind_requests_once_others_wait_for_any_replica() {
+        List<Integer> seen = new ArrayList<>();
+        RoutingPolicy policy = (request, replicas) -> {
+            seen.add(replicas.getFirst().sharedRequests());
+            return replicas.getFirst().sharedRequests() == 0 ? RoutingPolicy.SHARED_QUEUE : 1;
+        };
+        VirtualEngine engine = engine(ONE_ACTIVE, ViewAge.NONE, policy);
+        List<ObservedRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            engine.runUntil(1 + i / 2 * 10L + i % 2);
+            requests.add(engine.submit(Models.request(9, 1), 1 + i / 2 * 10L + i % 2));
+        }
+        engine.runUntil(Long.MAX_VALUE);
+        assertThat(seen).containsExactly(0, 0, 0, 1);
+        assertThat(requests.getLast().timeline().replica()).isEqualTo(1);
+    }
+}
