@@ -90,17 +90,19 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
         List<Map<String, String>> table = new ArrayList<>();
         for (int pair = 0; pair < roseinfer.pairs().size(); pair++) {
             Comparison.Pair measured = roseinfer.pairs().get(pair);
-            table.addAll(rows(pair, measured.seed(), "a", measured.a()));
-            table.addAll(rows(pair, measured.seed(), "b", measured.b()));
+            table.addAll(rows(pair, measured.seed(), "a", roseinfer.a(), measured.a()));
+            table.addAll(rows(pair, measured.seed(), "b", roseinfer.b(), measured.b()));
         }
         return table;
     }
 
-    private static List<Map<String, String>> rows(int pair, long seed, String arm, Map<String, Double> metrics) {
+    private static List<Map<String, String>> rows(
+            int pair, long seed, String arm, List<String> flags, Map<String, Double> metrics) {
         Map<String, String> row = new LinkedHashMap<>();
         row.put("pair", Integer.toString(pair));
         row.put("seed", Long.toString(seed));
         row.put("arm", arm);
+        row.put("flags", String.join(" ", flags));
         return CsvReport.rows(row, metrics, Map.of());
     }
 }

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  *                        predicted_tokens, conversation, turn
  * bench streaming        the same for every run; run is its number
  * bench sweep            a row per point: the varied flags, the metrics, failed, invalid (the reason, or empty)
- * bench ab               a row per arm and pair: pair, seed, arm, and the metrics
+ * bench ab               a row per arm and pair: pair, seed, arm, its flags, and the metrics
  *                        both: a further row for each tenant and class, with its metrics; tenant and slo name it, and are empty in rows over
  *                        all requests
  * bench model            a row per point; objects have a column for each member, as in step_ms_median
