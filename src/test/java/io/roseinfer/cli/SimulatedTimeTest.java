@@ -466,6 +466,31 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void steps_of_an_engines_file_are_resampled_by_default() throws IOException {
+        String[] load = with(SMALL_LOAD, "--request-rate=20");
+        Path run = recorded(SIMULATED, with(load, "--step-noise=0.3"));
+        List<String> file = List.of("--backend=sim", "--model=random:gpt2", "--engine-costs=0:" + run, "--seed=2");
+        String[] costs = with(load, "--step-costs=step:1");
+        JsonNode requests = serve(file, costs).get("requests");
+        assertThat(requests)
+                .isNotEqualTo(serve(file, with(costs, "--step-noise=0")).get("requests"));
+        assertThat(requests)
+                .isEqualTo(
+                        serve(List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run, "--seed=2"), load)
+                                .get("requests"));
+    }
+
+    @Test
+    void replayed_run_keeps_its_recorded_pace() throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--request-rate=20", "--step-noise=0.3"));
+        Files.writeString(run, Files.readString(run).replaceAll(",\\s*\"--step-noise=0.3\"", ""));
+        List<String> replay = List.of(run.toString());
+        assertThat(bench("replay", replay).out())
+                .isEqualTo(bench("replay", replay, "--step-noise=recorded").out())
+                .isNotEqualTo(bench("replay", replay, "--step-noise=resampled").out());
+    }
+
+    @Test
     void only_time_in_extrapolated_steps_is_noted() throws IOException {
         Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));
         List<String> replayed = List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run);

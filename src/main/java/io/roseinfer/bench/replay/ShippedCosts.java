@@ -116,6 +116,7 @@ public final class ShippedCosts {
                 model(root),
                 new StepTimes(costs, Pace.EVEN, host),
                 Optional.empty(),
+                false,
                 root.path("in_flight").asInt(1),
                 root.path("kv_blocks").asInt(0));
     }

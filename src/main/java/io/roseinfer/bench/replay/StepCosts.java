@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  * @param model the recorded model, {@link RecordedModel#NONE} if they apply to any
  * @param times durations with normal or recorded pace
  * @param resampled pace with resampled deviations, by seed; empty without recorded runs
+ * @param replayed whether they are the costs of the run that is replayed, so that the recorded pace applies by default
  * @param inFlight steps in flight at a time
  * @param kvBlocks blocks of the recorded pool, or 0 if unknown
  */
@@ -30,6 +31,7 @@ public record StepCosts(
         RecordedModel model,
         StepTimes times,
         Optional<LongFunction<Pace>> resampled,
+        boolean replayed,
         int inFlight,
         int kvBlocks) {
     /**
@@ -71,7 +73,7 @@ public record StepCosts(
     public static StepCosts of(String text, CostModel costs, int kvBlocks) {
         StepTimes times = new StepTimes(costs, Pace.EVEN, HostTimes.NONE);
         return new StepCosts(
-                "step costs " + text, Validation.NONE, RecordedModel.NONE, times, Optional.empty(), 1, kvBlocks);
+                "step costs " + text, Validation.NONE, RecordedModel.NONE, times, Optional.empty(), false, 1, kvBlocks);
     }
 
     /**
@@ -81,6 +83,19 @@ public record StepCosts(
      * @throws BadInput if steps of a run cannot be used, or the runs differ in steps in flight
      */
     public static StepCosts of(List<RecordedRun> runs) {
+        return of(runs, false);
+    }
+
+    /**
+     * Creates costs of the run that is replayed.
+     *
+     * @throws BadInput if its steps cannot be used
+     */
+    public static StepCosts ofReplayed(RecordedRun run) {
+        return of(List.of(run), true);
+    }
+
+    private static StepCosts of(List<RecordedRun> runs, boolean replayed) {
         RecordedRun first = runs.getFirst();
         StepTimes times = RecordedRun.times(runs);
         for (RecordedRun run : runs) {
@@ -101,6 +116,7 @@ public record StepCosts(
                 first.model(),
                 times,
                 Optional.of(seed -> RecordedRun.resampledPace(runs, times.costs(), seed)),
+                replayed,
                 first.inFlight(),
                 first.kvBlocks());
     }
@@ -113,6 +129,7 @@ public record StepCosts(
                 model,
                 new StepTimes(times.costs().times(factor), times.pace(), times.host()),
                 resampled,
+                replayed,
                 inFlight,
                 kvBlocks);
     }

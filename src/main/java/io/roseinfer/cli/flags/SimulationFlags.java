@@ -57,7 +57,8 @@ public final class SimulationFlags {
             description = {
                 "On --backend sim: recorded repeats the machine's speed over time in the recorded runs, resampled multiplies each step by the ratio of a random"
                         + " recorded step of like cost, SIGMA is the deviation of a random log-normal factor of mean 1",
-                "(default: recorded in bench replay, resampled with a file of --step-costs, else 0)."
+                "(default: resampled with a file of --step-costs or --engine-costs, also in bench replay; recorded with the costs of a replayed run;"
+                        + " else 0)."
             },
             showDefaultValue = Visibility.NEVER)
     private Optional<String> noise = Optional.empty();
@@ -70,7 +71,7 @@ public final class SimulationFlags {
      */
     public Optional<StepCostsChoice> costs(Optional<RecordedRun> recorded) {
         if (recorded.isPresent() && stepCosts.filter(StepCostsChoice::isFiles).isEmpty()) {
-            return recorded.map(run -> StepCostsChoice.of(run.name(), StepCosts.of(List.of(run))));
+            return recorded.map(run -> StepCostsChoice.of(run.name(), StepCosts.ofReplayed(run)));
         }
         return stepCosts.map(text -> StepCostsChoice.of("--step-costs", text));
     }
@@ -120,9 +121,8 @@ public final class SimulationFlags {
 
     private Pace pace(StepCosts costs, long seed) {
         if (noise.isEmpty()) {
-            boolean files = stepCosts.filter(StepCostsChoice::isFiles).isPresent();
             return costs.resampled()
-                    .filter(pace -> files)
+                    .filter(pace -> !costs.replayed())
                     .map(pace -> pace.apply(seed))
                     .orElse(costs.times().pace());
         }
