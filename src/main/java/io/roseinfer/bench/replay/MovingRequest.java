@@ -5,25 +5,23 @@ import io.roseinfer.engine.VirtualEngine;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.observe.ObservedRequest;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A request that moves from a prefill engine to a decode engine after its first token: one stay on each, and a transfer
  * between them.
  */
 final class MovingRequest implements ObservedRequest {
+    private final ObservedRequest prefill;
     private final GenerationRequest asked;
     private final long submittedNanos;
     private final int tokens;
     private final int prefillEngines;
 
-    private @Nullable ObservedRequest prefill;
     private Optional<ObservedRequest> decode = Optional.empty();
     private int firstToken;
     private long arrivalNanos;
@@ -32,24 +30,18 @@ final class MovingRequest implements ObservedRequest {
     private OptionalLong lostNanos = OptionalLong.empty();
 
     /**
-     * Creates a request that no engine has.
+     * Creates a request that a prefill engine has.
      *
+     * @param prefill its stay there
      * @param tokens length of its completion, unless its maximum is lower
      */
-    MovingRequest(GenerationRequest asked, long submittedNanos, int tokens, int prefillEngines) {
+    MovingRequest(
+            ObservedRequest prefill, GenerationRequest asked, long submittedNanos, int tokens, int prefillEngines) {
+        this.prefill = prefill;
         this.asked = asked;
         this.submittedNanos = submittedNanos;
         this.tokens = Math.min(tokens, asked.maxNewTokens());
         this.prefillEngines = prefillEngines;
-    }
-
-    /** Returns the request that has a stay. */
-    static MovingRequest of(ObservedRequest stay) {
-        return (MovingRequest) stay.tag().orElseThrow();
-    }
-
-    void setPrefill(ObservedRequest stay) {
-        prefill = stay;
     }
 
     void setDecode(ObservedRequest stay) {
@@ -69,12 +61,11 @@ final class MovingRequest implements ObservedRequest {
     /** Returns the request to submit to a decode engine at its arrival: its target is the rest of the time. */
     GenerationRequest arrive() {
         hasArrived = true;
-        GenerationRequest own = asked.withTag(this);
         return asked.options()
                 .target()
-                .map(target -> own.withTarget(
+                .map(target -> asked.withTarget(
                         Duration.ofNanos(Math.max(1, target.toNanos() - (arrivalNanos - submittedNanos)))))
-                .orElse(own);
+                .orElse(asked);
     }
 
     /** Returns the length of its completion. */
@@ -93,7 +84,7 @@ final class MovingRequest implements ObservedRequest {
 
     /** Returns the prefill engine that had it last. */
     int prefillEngine() {
-        return prefill().timeline().replica();
+        return prefill.timeline().replica();
     }
 
     /** Returns the prefill engine that it has left for a decode engine, if there is one. */
@@ -101,21 +92,17 @@ final class MovingRequest implements ObservedRequest {
         return hasArrived ? OptionalInt.of(prefillEngine()) : OptionalInt.empty();
     }
 
-    private ObservedRequest prefill() {
-        return Objects.requireNonNull(prefill);
-    }
-
     /** Returns the ids of the tokens that it has generated so far, on engines of each role. */
     int[] generatedIds(VirtualEngine ofPrefill, VirtualEngine ofDecode) {
         return IntStream.concat(
-                        IntStream.of(ofPrefill.generatedIds(prefill())),
+                        IntStream.of(ofPrefill.generatedIds(prefill)),
                         decode.stream().flatMapToInt(stay -> IntStream.of(ofDecode.generatedIds(stay))))
                 .toArray();
     }
 
     @Override
     public long id() {
-        return prefill().id();
+        return prefill.id();
     }
 
     @Override
@@ -125,24 +112,24 @@ final class MovingRequest implements ObservedRequest {
 
     @Override
     public int promptTokens() {
-        return prefill().promptTokens();
+        return prefill.promptTokens();
     }
 
     @Override
     public int cachedTokens() {
-        return prefill().cachedTokens();
+        return prefill.cachedTokens();
     }
 
     @Override
     public int generatedTokens() {
-        return prefill().generatedTokens()
+        return prefill.generatedTokens()
                 + decode.map(ObservedRequest::generatedTokens).orElse(0);
     }
 
     /** Returns the timestamps of both stays, with the replica of the last. */
     @Override
     public RequestTimeline timeline() {
-        RequestTimeline start = prefill().timeline();
+        RequestTimeline start = prefill.timeline();
         Optional<RequestTimeline> end = decode.map(ObservedRequest::timeline);
         return new RequestTimeline(
                 start.submittedNanos(),

@@ -22,7 +22,10 @@ import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.PriorityQueue;
@@ -61,6 +64,9 @@ final class SimulatedFleet {
     /** Requests that are being sent, by the end of the transfer. */
     private final PriorityQueue<MovingRequest> sending = new PriorityQueue<>(
             Comparator.comparingLong(MovingRequest::arrivalNanos).thenComparingLong(MovingRequest::id));
+
+    /** The requests with a split, by their stays that have not ended. */
+    private final Map<ObservedRequest, MovingRequest> stays = new HashMap<>();
 
     /** For each prefill engine, when it can send another request. */
     private final long[] linkFreeNanos;
@@ -135,19 +141,14 @@ final class SimulatedFleet {
         @Override
         public void on(RequestEvent event) {
             switch (event) {
-                case RequestEvent.Admitted(ObservedRequest stay) -> {
-                    MovingRequest request = MovingRequest.of(stay);
-                    request.setPrefill(stay);
-                    listener.on(new RequestEvent.Admitted(request));
-                }
-                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) -> end(stay, reason);
+                case RequestEvent.Admitted(ObservedRequest stay) -> admit(stay);
+                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) ->
+                    end(removeStay(stay), stay, reason);
                 default -> {}
             }
         }
 
-        private void end(ObservedRequest stay, FinishReason reason) {
-            MovingRequest request = MovingRequest.of(stay);
-            request.setPrefill(stay);
+        private void end(MovingRequest request, ObservedRequest stay, FinishReason reason) {
             if (reason != FinishReason.LENGTH || request.tokens() == 1) {
                 listener.on(new RequestEvent.Ended(request, reason));
                 return;
@@ -165,40 +166,48 @@ final class SimulatedFleet {
         @Override
         public void on(RequestEvent event) {
             switch (event) {
-                case RequestEvent.Admitted(ObservedRequest stay) ->
-                    listener.on(new RequestEvent.Admitted(MovingRequest.of(stay)));
-                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) -> {
-                    MovingRequest request = MovingRequest.of(stay);
-                    request.setDecode(stay);
-                    listener.on(new RequestEvent.Ended(request, reason));
-                }
+                case RequestEvent.Admitted(ObservedRequest stay) -> admit(stay);
+                case RequestEvent.Ended(ObservedRequest stay, FinishReason reason) ->
+                    listener.on(new RequestEvent.Ended(removeStay(stay), reason));
                 default -> {}
             }
         }
     }
 
+    private void admit(ObservedRequest stay) {
+        listener.on(new RequestEvent.Admitted(Objects.requireNonNull(stays.get(stay))));
+    }
+
+    private MovingRequest removeStay(ObservedRequest stay) {
+        return Objects.requireNonNull(stays.remove(stay));
+    }
+
     /**
      * Submits a request whose prompt is token ids, like {@link VirtualEngine#submit(GenerationRequest, long, int)}.
      *
+     * @return the request that the listener is notified of
      * @throws BadInput if it can never be served
      * @throws EngineStopped if no engine, or no prefill engine, serves or starts
      */
-    void submit(GenerationRequest asked, long nanos, int tokens) {
+    ObservedRequest submit(GenerationRequest asked, long nanos, int tokens) {
         if (decode.isEmpty()) {
-            var unused = first.submit(asked, nanos, tokens);
-            return;
+            return first.submit(asked, nanos, tokens);
         }
         decode.get().requireServable(asked);
-        MovingRequest request = new MovingRequest(asked, nanos, tokens, firstCount);
-        var unused = first.submit(asked.withMaxNewTokens(1).withTag(request), nanos, 1);
+        ObservedRequest stay = first.submit(asked.withMaxNewTokens(1), nanos, 1);
+        MovingRequest request = new MovingRequest(stay, asked, nanos, tokens, firstCount);
+        stays.put(stay, request);
+        return request;
     }
 
     private void move(MovingRequest request) {
         listener.moved(request);
         GenerationRequest asked = request.arrive();
         try {
-            var unused = decode.orElseThrow()
+            ObservedRequest stay = decode.orElseThrow()
                     .submitPrefilled(asked, request.arrivalNanos(), request.tokens(), request.firstToken());
+            request.setDecode(stay);
+            stays.put(stay, request);
         } catch (EngineStopped noneServes) {
             lose(request, request.arrivalNanos());
         }

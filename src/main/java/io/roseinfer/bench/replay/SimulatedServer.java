@@ -31,6 +31,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -164,8 +165,7 @@ public final class SimulatedServer {
             return offered.traits()
                     .addTo(GenerationRequest.of(prompt())
                             .withMaxNewTokens(offered.maxTokens())
-                            .withIgnoreEndOfText(true)
-                            .withTag(this));
+                            .withIgnoreEndOfText(true));
         }
 
         private long endNanos() {
@@ -223,6 +223,9 @@ public final class SimulatedServer {
     /** The state of one run. */
     private final class Run implements SimulatedFleet.Listener {
         private final SimulatedFleet engine;
+        /** The requests that the engines have, by what they call them. */
+        private final Map<ObservedRequest, Request> submitted = new HashMap<>();
+
         private final List<StepTimes> each;
         private final HostTimes host;
         private final OfferedLoad load;
@@ -437,7 +440,8 @@ public final class SimulatedServer {
         private void submit(Request request) {
             GenerationRequest asked = request.asked();
             try {
-                engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
+                ObservedRequest observed = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
+                submitted.put(observed, request);
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 request.failedNanos = request.queuedNanos;
@@ -450,8 +454,9 @@ public final class SimulatedServer {
         public void on(RequestEvent event) {
             switch (event) {
                 case RequestEvent.Admitted(ObservedRequest observed) ->
-                    ((Request) observed.tag().orElseThrow()).wasAdmitted = true;
-                case RequestEvent.Ended(ObservedRequest observed, FinishReason reason) -> end(observed, reason);
+                    Objects.requireNonNull(submitted.get(observed)).wasAdmitted = true;
+                case RequestEvent.Ended(ObservedRequest observed, FinishReason reason) ->
+                    end(Objects.requireNonNull(submitted.remove(observed)), observed, reason);
                 default -> {}
             }
         }
@@ -459,11 +464,10 @@ public final class SimulatedServer {
         /** No engine has it until a decode engine admits it. */
         @Override
         public void moved(ObservedRequest observed) {
-            ((Request) observed.tag().orElseThrow()).wasAdmitted = false;
+            Objects.requireNonNull(submitted.get(observed)).wasAdmitted = false;
         }
 
-        private void end(ObservedRequest observed, FinishReason reason) {
-            Request request = (Request) observed.tag().orElseThrow();
+        private void end(Request request, ObservedRequest observed, FinishReason reason) {
             RequestTimeline timeline = observed.timeline();
             request.admittedNanos = timeline.admittedNanos();
             request.served = new ServerStamps.Served(

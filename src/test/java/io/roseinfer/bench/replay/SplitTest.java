@@ -23,6 +23,10 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -110,6 +114,36 @@ class SplitTest {
                         step -> step.get(Fact.PREFILL_TOKENS),
                         step -> step.get(Fact.DECODE_ROWS))
                 .containsExactly(tuple(0L, 4L, 0L), tuple(1L, 0L, 1L), tuple(1L, 0L, 2L));
+    }
+
+    /** Records the tags of waiting requests. */
+    private record TagRecorder(List<Optional<Object>> tags) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 2;
+        }
+
+        @Override
+        public long rank(WaitingRequest waiting, QueueView queue) {
+            tags.add(waiting.tag());
+            return 0;
+        }
+    }
+
+    @Test
+    void policies_see_no_object_of_the_simulation() {
+        List<Optional<Object>> tags = new ArrayList<>();
+        EngineOptions recorded = options(false)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxActiveRequests(1)
+                        .admission(new TagRecorder(tags))
+                        .build());
+        for (Optional<Split> split : List.of(split(1, FREE, recorded), Optional.<Split>empty())) {
+            LoadResult unused = run(
+                    2, split, recorded, FleetPlan.NONE, at(request(0, 3), request(0, 3), request(0, 3), request(0, 3)));
+            assertThat(tags).isNotEmpty().containsOnly(Optional.empty());
+            tags.clear();
+        }
     }
 
     @Test
