@@ -70,11 +70,14 @@ class AccuracyScriptTest {
     void files_that_cannot_be_compared_are_refused_in_one_line() throws Exception {
         String fit = record("fit", 1);
         String run = record("run", 2);
+        String again = record("again", 2);
         List<Outcome> refused = List.of(
                 accuracy(fit, fit, run),
                 accuracy(fit, run, record("other", 3)),
                 accuracy(fit, run, "missing.json"),
-                accuracy("h200-gpt2", run, record("again", 2)));
+                accuracy("unknown", run, again),
+                accuracy("h200-gpt2", run, again),
+                accuracy("roofline:h100", run, again));
         assertThat(refused).extracting(Outcome::code).containsOnly(1);
         assertThat(refused.stream().flatMap(outcome -> outcome.err().lines()).toList())
                 .zipSatisfy(
@@ -82,7 +85,9 @@ class AccuracyScriptTest {
                                         "has the requests of",
                                         "are of different commands",
                                         "missing.json is not a result file",
-                                        "h200-gpt2 was recorded with random:gpt2")
+                                        "--step-costs is unknown: no such file",
+                                        ", but h200-gpt2 needs runs of an H200; record them there",
+                                        ", but roofline:h100 needs runs of an H100; record them there")
                                 .toList(),
                         (line, words) ->
                                 assertThat(line).startsWith("accuracy: ").contains(words));
