@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /**
  * Options of a request that do not affect its tokens. Immutable; {@code with…} methods return modified copies.
@@ -63,61 +64,85 @@ public record RequestOptions(
         }
     }
 
+    /** The components of options, to change some. */
+    private static final class Fields {
+        private OptionalLong deadlineNanos;
+        private Optional<Duration> timeout;
+        private Optional<Duration> target;
+        private int priority;
+        private String tenant;
+        private OptionalInt predictedNewTokens;
+        private Optional<Object> tag;
+        private int promptLogprobs;
+
+        Fields(RequestOptions from) {
+            deadlineNanos = from.deadlineNanos;
+            timeout = from.timeout;
+            target = from.target;
+            priority = from.priority;
+            tenant = from.tenant;
+            predictedNewTokens = from.predictedNewTokens;
+            tag = from.tag;
+            promptLogprobs = from.promptLogprobs;
+        }
+    }
+
+    /** Returns a copy with changes. */
+    private RequestOptions with(Consumer<Fields> change) {
+        Fields fields = new Fields(this);
+        change.accept(fields);
+        return new RequestOptions(
+                fields.deadlineNanos,
+                fields.timeout,
+                fields.target,
+                fields.priority,
+                fields.tenant,
+                fields.predictedNewTokens,
+                fields.tag,
+                fields.promptLogprobs);
+    }
+
     /** Returns a copy with a deadline on the engine's clock. */
     public RequestOptions withDeadlineNanos(long nanos) {
-        return new RequestOptions(
-                OptionalLong.of(nanos), timeout, target, priority, tenant, predictedNewTokens, tag, promptLogprobs);
+        return with(fields -> fields.deadlineNanos = OptionalLong.of(nanos));
     }
 
     /** Returns a copy with another timeout. */
     public RequestOptions withTimeout(Duration value) {
         Objects.requireNonNull(value, "timeout");
-        return new RequestOptions(
-                deadlineNanos, Optional.of(value), target, priority, tenant, predictedNewTokens, tag, promptLogprobs);
+        return with(fields -> fields.timeout = Optional.of(value));
     }
 
     /** Returns a copy with another target. */
     public RequestOptions withTarget(Duration value) {
         Objects.requireNonNull(value, "target");
-        return new RequestOptions(
-                deadlineNanos, timeout, Optional.of(value), priority, tenant, predictedNewTokens, tag, promptLogprobs);
+        return with(fields -> fields.target = Optional.of(value));
     }
 
     /** Returns a copy with another priority. */
     public RequestOptions withPriority(int value) {
-        return new RequestOptions(
-                deadlineNanos, timeout, target, value, tenant, predictedNewTokens, tag, promptLogprobs);
+        return with(fields -> fields.priority = value);
     }
 
     /** Returns a copy with another tenant. */
     public RequestOptions withTenant(String value) {
-        return new RequestOptions(
-                deadlineNanos, timeout, target, priority, value, predictedNewTokens, tag, promptLogprobs);
+        return with(fields -> fields.tenant = value);
     }
 
     /** Returns a copy with a prediction. */
     public RequestOptions withPredictedNewTokens(int value) {
-        return new RequestOptions(
-                deadlineNanos, timeout, target, priority, tenant, OptionalInt.of(value), tag, promptLogprobs);
+        return with(fields -> fields.predictedNewTokens = OptionalInt.of(value));
     }
 
     /** Returns a copy with another tag. */
     public RequestOptions withTag(Object value) {
         Objects.requireNonNull(value, "tag");
-        return new RequestOptions(
-                deadlineNanos,
-                timeout,
-                target,
-                priority,
-                tenant,
-                predictedNewTokens,
-                Optional.of(value),
-                promptLogprobs);
+        return with(fields -> fields.tag = Optional.of(value));
     }
 
     /** Returns a copy with other log-probabilities of the prompt. */
     public RequestOptions withPromptLogprobs(int value) {
-        return new RequestOptions(deadlineNanos, timeout, target, priority, tenant, predictedNewTokens, tag, value);
+        return with(fields -> fields.promptLogprobs = value);
     }
 
     /** Returns a copy with the timeout converted to a deadline, for a request submitted now. */
@@ -126,15 +151,10 @@ public record RequestOptions(
             return this;
         }
         long end = nowNanos + EngineLimits.nanos(timeout.get());
-        return new RequestOptions(
-                OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE))),
-                Optional.empty(),
-                target,
-                priority,
-                tenant,
-                predictedNewTokens,
-                tag,
-                promptLogprobs);
+        return with(fields -> {
+            fields.deadlineNanos = OptionalLong.of(Math.min(end, deadlineNanos.orElse(Long.MAX_VALUE)));
+            fields.timeout = Optional.empty();
+        });
     }
 
     /**
