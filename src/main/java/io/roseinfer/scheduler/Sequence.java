@@ -270,9 +270,9 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return traits.predictedNewTokens().orElse(maxLength - promptLength);
     }
 
-    /** Returns the predicted length of prompt and completion. */
+    /** Returns the predicted length of prompt and completion; at most the maximum. */
     public long predictedLength() {
-        return (long) promptLength + predictedNewTokens();
+        return Math.min(maxLength, (long) promptLength + predictedNewTokens());
     }
 
     @Override

@@ -118,6 +118,13 @@ class RoutingInputsTest {
     }
 
     @Test
+    void prediction_above_the_maximum_counts_as_the_maximum() {
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, RoutingInputsTest::leastPredicted);
+        var unused = engine.submit(Models.request(4, 1).withPredictedNewTokens(Integer.MAX_VALUE), 0);
+        assertThat(engine.views()).extracting(ReplicaView::predictedTokens).containsExactly(5L, 0L);
+    }
+
+    @Test
     void predicted_tokens_are_gone_after_the_request() {
         VirtualEngine engine = engine(Models.options(), ViewAge.NONE, RoutingInputsTest::leastPredicted);
         var unused = engine.submit(Models.request(4, 1).withPredictedNewTokens(9), 0);

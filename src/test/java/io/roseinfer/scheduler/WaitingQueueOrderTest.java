@@ -186,7 +186,7 @@ class WaitingQueueOrderTest {
                     .toList();
             assertThat(waitingQueue.sharedPredictedTokens())
                     .isEqualTo(shared.stream()
-                            .mapToLong(s -> s.promptLength() + s.predictedNewTokens())
+                            .mapToLong(s -> Math.min(s.maxLength(), s.promptLength() + s.predictedNewTokens()))
                             .sum());
             assertThat(waitingQueue.sharedPromptTokens())
                     .isEqualTo(shared.stream().mapToLong(Sequence::promptLength).sum());

@@ -23,8 +23,8 @@ public interface ReplicaView {
     long outstandingTokens();
 
     /**
-     * Returns the predicted tokens of its requests, prompts and completions, that have not ended; the maximum of a request
-     * without a prediction.
+     * Returns the predicted tokens of its requests, prompts and completions, that have not ended. A request without a
+     * prediction, or with a higher one, counts with its maximum.
      */
     long predictedTokens();
 
