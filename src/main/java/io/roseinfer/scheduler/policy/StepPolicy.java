@@ -23,6 +23,12 @@ public interface StepPolicy {
      * Returns the policy of one scheduler, called once for each. A policy with state returns a new object, unless the
      * replicas are to share its state. {@link RequestEvents} go to this object, not to the returned one.
      *
+     * {@snippet :
+     * public StepPolicy forScheduler(int index) {
+     *     return new SpacedPrompts(between); // counts the steps of one replica
+     * }
+     * }
+     *
      * @param index the replica's number, from 0
      */
     default StepPolicy forScheduler(int index) {
