@@ -309,29 +309,8 @@ final class DecimalSet {
 
     /** Returns the minimal automaton without dead states, numbered in breadth-first order. */
     private static DecimalSet minimal(int count, IntBinaryOperator next, IntPredicate isAccepting) {
-        int[] group = new int[count];
-        for (int state = 0; state < count; state++) {
-            group[state] = isAccepting.test(state) ? 1 : 0;
-        }
-        for (int groups = 0; ; ) {
-            Map<List<Integer>, Integer> signatures = new HashMap<>();
-            int[] refined = new int[count];
-            for (int state = 0; state < count; state++) {
-                Integer[] signature = new Integer[SYMBOLS + 1];
-                for (int symbol = 0; symbol < SYMBOLS; symbol++) {
-                    signature[symbol] = group[next.applyAsInt(state, symbol)];
-                }
-                signature[SYMBOLS] = group[state];
-                int fresh = signatures.size();
-                refined[state] = signatures.computeIfAbsent(Arrays.asList(signature), key -> fresh);
-            }
-            group = refined;
-            if (signatures.size() == groups) {
-                break;
-            }
-            groups = signatures.size();
-        }
-        return renumbered(count, group, next, isAccepting);
+        StatePartition partition = new StatePartition(count, SYMBOLS, next, isAccepting);
+        return renumbered(count, partition.refined(), next, isAccepting);
     }
 
     private static DecimalSet renumbered(int count, int[] group, IntBinaryOperator next, IntPredicate isAccepting) {
