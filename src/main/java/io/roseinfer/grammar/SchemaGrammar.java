@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,12 +23,20 @@ import tools.jackson.databind.JsonNode;
  * terminal can be empty. Used by one thread.
  */
 final class SchemaGrammar {
-    private record Unwritten(String name, All all) {}
+    private record Unwritten(String name, ValueShape shape, String place) {}
+
+    /** An undeclared property: the string of its name, and its value. */
+    private record Undeclared(Regex name, Expression value) {}
+
+    /** Steps of work that writing one property counts as. */
+    private static final int PROPERTY_STEPS = 5;
 
     private final SchemaReader reader;
     private final JsonText text = new JsonText();
     private final Map<String, Expression> rules = new LinkedHashMap<>();
-    private final Map<All, String> names = new HashMap<>();
+    /** The rules of values. A reference has the very shape of its target, and so the same rule. */
+    private final IdentityHashMap<ValueShape, String> names = new IdentityHashMap<>();
+
     private final Deque<Unwritten> unwritten = new ArrayDeque<>();
     private final Map<DecimalSet, Expression> numbers = new HashMap<>();
     private final Map<Texts, Regex> strings = new HashMap<>();
@@ -68,8 +77,8 @@ final class SchemaGrammar {
             rules.put("root", value(root));
             while (!unwritten.isEmpty()) {
                 Unwritten next = unwritten.remove();
-                place = next.all.place();
-                rules.put(next.name, body(next.name, reader.shape(next.all)));
+                place = next.place;
+                rules.put(next.name, body(next.name, next.shape));
             }
         } catch (SchemaReader.CircularException e) {
             throw e.asBadInput();
@@ -87,11 +96,11 @@ final class SchemaGrammar {
         if (shape.isScalar()) {
             return scalar(shape);
         }
-        String name = names.get(all);
+        String name = names.get(shape);
         if (name == null) {
             name = "value" + names.size();
-            names.put(all, name);
-            unwritten.add(new Unwritten(name, all));
+            names.put(shape, name);
+            unwritten.add(new Unwritten(name, shape, all.place()));
         }
         return Expression.reference(name);
     }
@@ -511,8 +520,9 @@ final class SchemaGrammar {
     }
 
     private Rest rest(String name, ObjectShape shape) {
-        Expression first = item(shape, 0, false);
-        Expression further = item(shape, 0, true);
+        List<Undeclared> properties = undeclared(shape, 0);
+        Expression first = item(properties, false);
+        Expression further = item(properties, true);
         if (shape.some().isEmpty()) {
             return new Rest(first, further, null, null);
         }
@@ -526,12 +536,12 @@ final class SchemaGrammar {
         for (int known = 0; known <= all; known++) {
             List<Expression> after = new ArrayList<>();
             List<Expression> alone = new ArrayList<>();
-            alone.add(item(shape, known, false));
+            alone.add(item(undeclared(shape, known), false));
             if (known == 0) {
                 after.add(Expression.EMPTY);
             }
             for (int before = known; before >= 0; before = before == 0 ? -1 : (before - 1) & known) {
-                Expression next = item(shape, known & ~before, true);
+                Expression next = item(undeclared(shape, known & ~before), true);
                 after.add(Expression.sequence(Expression.reference(name + "_after_" + before), next));
                 alone.add(Expression.sequence(Expression.reference(name + "_alone_" + before), next));
             }
@@ -545,14 +555,20 @@ final class SchemaGrammar {
                 Expression.reference(name + "_alone_" + all));
     }
 
-    /**
-     * Returns an undeclared property.
-     *
-     * @param needs bits of those needs of the object that it fulfills
-     */
-    private Expression item(ObjectShape shape, int needs, boolean afterComma) {
+    private Expression item(List<Undeclared> properties, boolean afterComma) {
         Regex before = afterComma ? Regex.concat(space, Regex.literal(","), space) : Regex.EMPTY;
-        List<Expression> items = new ArrayList<>();
+        return Expression.choice(properties.stream()
+                .map(one -> Expression.sequence(terminal(before, one.name, space, Regex.literal(":"), space), one.value))
+                .toList());
+    }
+
+    /**
+     * Returns the undeclared properties.
+     *
+     * @param needs bits of those needs of the object that each fulfills
+     */
+    private List<Undeclared> undeclared(ObjectShape shape, int needs) {
+        List<Undeclared> properties = new ArrayList<>();
         for (Names one : shape.others()) {
             Texts texts = one.names();
             All value = one.value();
@@ -567,14 +583,14 @@ final class SchemaGrammar {
             boolean exists = texts.equals(Texts.Pattern.ALL); // after exclusions too: they are finite
             texts = excluded.isEmpty() ? texts : texts.and(new Texts.Finite(excluded).not());
             if (!value.isFalse() && (exists || !texts.isEmpty())) {
-                items.add(Expression.sequence(
-                        terminal(before, string(texts), space, Regex.literal(":"), space), value(value)));
+                properties.add(new Undeclared(string(texts), value(value)));
             }
         }
-        return Expression.choice(items);
+        return properties;
     }
 
     private Expression property(ObjectShape shape, String name, boolean afterComma) {
+        GrammarWork.add(PROPERTY_STEPS);
         Regex key = Regex.literal(JsonText.quoted(name));
         Expression head = afterComma
                 ? terminal(space, Regex.literal(","), space, key, space, Regex.literal(":"), space)

@@ -242,6 +242,33 @@ class JsonSchemaTest {
     }
 
     @Test
+    void references_to_one_schema_share_its_rules() {
+        assertThat(valuesOfReferences(40)).isEqualTo(valuesOfReferences(1));
+    }
+
+    /** Returns the rules of values in an object whose properties refer to the same definition. */
+    private static List<String> valuesOfReferences(int count) {
+        String properties = IntStream.range(0, count)
+                .mapToObj(i -> "\"p" + i + "\":{\"$ref\":\"#/$defs/d\"}")
+                .collect(Collectors.joining(","));
+        String schema = "{\"$defs\":{\"d\":{\"type\":\"array\"}},\"properties\":{" + properties + "}}";
+        return Grammar.jsonSchema(schema).rules().keySet().stream()
+                .filter(rule -> rule.matches("value\\d+"))
+                .toList();
+    }
+
+    @Test
+    void mutual_references_are_within_the_limits() {
+        String definitions = IntStream.range(0, 40)
+                .mapToObj(i -> IntStream.range(0, 40)
+                        .mapToObj("{\"type\":\"object\",\"properties\":{\"p%1$d\":{\"$ref\":\"#/$defs/d%1$d\"}}}"::formatted)
+                        .collect(Collectors.joining(",", "\"d" + i + "\":{\"anyOf\":[", "]}")))
+                .collect(Collectors.joining(","));
+        Grammar grammar = Grammar.jsonSchema("{\"$defs\":{" + definitions + "},\"$ref\":\"#/$defs/d0\"}");
+        assertThat(GrammarOracle.accepts(grammar, "{\"p3\":{\"p7\":{}}}")).isTrue();
+    }
+
+    @Test
     void recursive_property_without_an_end_is_left_out() {
         assertTexts("""
             {"type": "object", "properties": {"a": {"$ref": "#/$defs/endless"}}, "additionalProperties": false,
