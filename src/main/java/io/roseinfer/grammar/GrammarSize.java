@@ -8,7 +8,7 @@ import io.roseinfer.base.RoseException.BadInput;
 final class GrammarSize {
     private GrammarSize() {}
 
-    /** Maximum characters of a grammar's text. */
+    /** Maximum characters of the text of a grammar or a schema. */
     static final int TEXT_CHARS = 1 << 20;
 
     /** Maximum characters of a regular expression. */

@@ -13,6 +13,11 @@ final class JsonSchema {
 
     /** Returns the schema of a text. */
     static JsonNode parse(String schema) {
+        GrammarSize.require(
+                schema.length() <= GrammarSize.TEXT_CHARS,
+                "the length of a JSON schema",
+                schema.length(),
+                "at most " + GrammarSize.TEXT_CHARS);
         try {
             JsonNode root = StrictJson.mapper()
                     .reader()

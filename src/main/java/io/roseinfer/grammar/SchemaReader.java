@@ -661,6 +661,7 @@ final class SchemaReader {
     }
 
     private static Texts.Pattern pattern(SchemaSource source, String pattern) {
+        GrammarWork.add(pattern.length());
         try {
             return new Texts.Pattern(RegexParser.search(pattern));
         } catch (BadInput e) {

@@ -242,6 +242,16 @@ class JsonSchemaTest {
     }
 
     @Test
+    void work_of_patterns_is_counted() {
+        String patterns = IntStream.range(0, 13_000)
+                .mapToObj(i -> "{\"type\":\"string\",\"pattern\":\"^a%d[bc]{0,9}(d|e|f)*$\"}".formatted(i))
+                .collect(Collectors.joining(","));
+        assertThatThrownBy(() -> Grammar.jsonSchema("{\"anyOf\":[" + patterns + "]}"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
+    }
+
+    @Test
     void references_to_one_schema_share_its_rules() {
         assertThat(valuesOfReferences(40)).isEqualTo(valuesOfReferences(1));
     }
@@ -472,6 +482,9 @@ class JsonSchemaTest {
     void limits_are_named() {
         String deep = "{\"items\":".repeat(150) + "true" + "}".repeat(150);
         assertThatThrownBy(() -> Grammar.jsonSchema(deep)).isInstanceOf(BadInput.class);
+        assertThatThrownBy(() -> Grammar.jsonSchema("{}" + " ".repeat(1 << 20)))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the length of a JSON schema is 1048578; it must be at most 1048576");
         StringBuilder wide = new StringBuilder("{\"allOf\":[true");
         for (int i = 0; i < 12; i++) {
             wide.append(",{\"anyOf\":[{\"required\":[\"a")
