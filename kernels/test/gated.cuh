@@ -32,7 +32,7 @@ inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load)
 // Times the step and each kernel in a chain over all layers, next to the time to copy its weights and KV.
 inline void time_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& plan) {
     const Shape& s = runner.model().shape;
-    const double kv = 2. * load.rows * load.context * s.kvWidth() * (s.fp8 ? 1 : 2);
+    const double kv = 2. * load.positions() * s.kvWidth() * (s.fp8 ? 1 : 2);
     struct Part {
         const char* name;
         std::function<void(int)> run;
@@ -224,7 +224,7 @@ private:
 // Tunes from the engine's tiles and prints cells of contract/plans.csv.
 inline void tune_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load& load, const Plan& start) {
     const auto begin = std::chrono::steady_clock::now();
-    std::printf("TUNE %s @%d\n  from ", load.text().c_str(), load.context);
+    std::printf("TUNE %s\n  from ", load.text().c_str());
     time_gated(kernels, runner, load, start);
     const Plan best = StepTuner(kernels, runner, load, start).tuned();
     std::printf("  to   ");
@@ -232,7 +232,7 @@ inline void tune_gated(Kernels& kernels, Runner<rose::bf16>& runner, const Load&
     auto cell = [](const GemmPlan& tile) {
         return std::to_string(tile.batch) + ":" + std::to_string(tile.cluster) + ":" + std::to_string(tile.maxStages);
     };
-    std::printf("  CELLS %s@%d,%s,attention cluster %d,%s,%s,%s,%s in %.1f s\n", load.text().c_str(), load.context,
+    std::printf("  CELLS %s,%s,attention cluster %d,%s,%s,%s,%s in %.1f s\n", load.text().c_str(),
                 cell(best.qkv).c_str(), best.attentionCluster, cell(best.attentionOut).c_str(), cell(best.mlpIn).c_str(),
                 cell(best.mlpOut).c_str(), cell(best.head).c_str(),
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

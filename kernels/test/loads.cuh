@@ -2,6 +2,7 @@
 // Workloads for time.cu: batches of rows over a filled KV pool, replayed as CUDA graphs.
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <random>
 #include "model.cuh"
 
@@ -57,21 +58,26 @@ inline double median_micros(Kernels& kernels, const std::function<void()>& work,
     return median(micros);
 }
 
-// Returns rows of `context` tokens, the last `news` of them new, over scattered blocks.
-inline Batch make_batch(int rows, int context, int news) {
+// Returns rows of these many tokens, the last `news` of each new, over scattered blocks.
+inline Batch make_batch(const std::vector<int>& contexts, int news) {
     std::mt19937 random(3);
-    const int perRow = ceil_div(context, 16);
-    std::vector<int> order(rows * perRow);
+    int blocks = 0;
+    for (int context : contexts) blocks += ceil_div(context, 16);
+    std::vector<int> order(blocks);
     for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int>(i) + 1;
     std::shuffle(order.begin(), order.end(), random);
     Batch batch;
-    for (int r = 0; r < rows; r++) {
-        std::vector<int> ids(context), list(order.begin() + r * perRow, order.begin() + (r + 1) * perRow);
+    auto next = order.begin();
+    for (int context : contexts) {
+        std::vector<int> ids(context), list(next, next + ceil_div(context, 16));
+        next += ceil_div(context, 16);
         for (int& id : ids) id = static_cast<int>(random() % 49152);  // valid in every vocabulary timed here
         batch.addRow(ids, context - news, context, list, 16);
     }
     return batch;
 }
+
+inline Batch make_batch(int rows, int context, int news) { return make_batch(std::vector<int>(rows, context), news); }
 
 template <class E>
 void fill_pool(Runner<E>& runner) {
@@ -81,17 +87,40 @@ void fill_pool(Runner<E>& runner) {
     CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// The rows of a timed step: decode rows at context 132 or at the one after `@`, or, as ROWSxLENGTH, whole prompts.
+// The rows of a timed step: decode rows at context 132 or at the one after `@`; or, as ROWSxLENGTH, whole prompts. Decode rows of
+// several contexts are separated by commas; ROWS@FIRST..LAST spreads contexts evenly, in order, and ROWS@FIRST~LAST in any.
 struct Load {
-    int rows, context, news;
+    int rows = 0, context = 132, news = 1;
+    std::vector<int> contexts;
 
-    explicit Load(const char* text) : rows(std::atoi(text)), context(132), news(1) {
-        if (const char* cross = std::strchr(text, 'x')) news = context = std::atoi(cross + 1);
-        if (const char* at = std::strchr(text, '@')) context = std::atoi(at + 1);
+    explicit Load(const char* text) : text_(text) {
+        for (const char* part = text; part != nullptr; part = std::strchr(part, ',')) {
+            if (*part == ',') part++;
+            const int count = std::atoi(part);
+            if (const char* cross = std::strchr(part, 'x')) news = context = std::atoi(cross + 1);
+            const char* at = std::strchr(part, '@');
+            if (at != nullptr) context = std::atoi(at + 1);
+            int last = context;
+            const size_t length = at != nullptr ? std::strcspn(at, ",.~") : 0;
+            const bool shuffled = at != nullptr && at[length] == '~';
+            if (at != nullptr && at[length] == '.') last = std::atoi(at + length + 2);
+            if (shuffled) last = std::atoi(at + length + 1);
+            for (int i = 0; i < count; i++) contexts.push_back(context + (last - context) * i / std::max(count - 1, 1));
+            if (shuffled) std::shuffle(contexts.end() - count, contexts.end(), std::mt19937(5));
+        }
+        rows = static_cast<int>(contexts.size());
     }
     bool decodes() const { return news == 1; }
     int tokens() const { return rows * news; }
-    int blocks() const { return rows * ceil_div(context, 16) + 1; }
-    Batch batch() const { return make_batch(rows, context, news); }
-    std::string text() const { return std::to_string(rows) + (decodes() ? " rows" : " x " + std::to_string(context)); }
+    int blocks() const {
+        int sum = 1;
+        for (int context : contexts) sum += ceil_div(context, 16);
+        return sum;
+    }
+    double positions() const { return std::accumulate(contexts.begin(), contexts.end(), 0.); }
+    Batch batch() const { return make_batch(contexts, news); }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
 };

@@ -6,6 +6,7 @@
 //      time DIRECTORY tune [ROWS | ROWSxLENGTH …]   the best tiles in the whole step
 //      time DIRECTORY gated SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]        the step and its kernels of a gated bf16 model
 //      time DIRECTORY gated-tune SHAPE [ROWS@CONTEXT | ROWSxLENGTH …]   the best tiles in its step
+//      time DIRECTORY gated-tiles SHAPE [ROWSxLENGTH …]              each matrix of a prompt by every prompt tile
 //      time DIRECTORY attention [SHAPE LOAD …]      attention of prompts, by attention_prefill and every attention_prefill_wgmma
 //      time DIRECTORY sampling [ROWS …]             the sampling kernel by kind of request
 //
