@@ -11,7 +11,7 @@
 // attention_decode_regs has two warps, which request their first block straight into registers. More of the past is in flight
 // during QKV than fits in shared memory next to the GEMM's ring. It pays while all thread blocks are resident at once.
 //
-// Launch: grid (heads, rows), block 128 (regs: 64), dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths
+// Launch: grid (heads, rows in `rowOrder`), block 128 (regs: 64), dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths
 // are skipped.
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
@@ -177,7 +177,7 @@ struct PartialAttention {
 };
 
 template <class T, int WARPS, int REG_BLOCKS>
-__device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
+__device__ __forceinline__ void attend(const PagedAttention<T>& p, const int* rowOrder, int stages) {
     extern __shared__ __align__(128) char ring[];
     __shared__ uint64_t arrived[MAX_PIECES];
     __shared__ alignas(16) float results[WARPS][HEAD + 4];
@@ -185,7 +185,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
 
     // Row and head of this thread block, and the row's block table.
     const int head = blockIdx.x;
-    const int row = blockIdx.y;
+    const int row = __ldg(rowOrder + blockIdx.y);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // warp-uniform, also to the compiler
     const int lane = threadIdx.x % 32;
     const int token = __ldg(p.rowStarts + row);
@@ -338,9 +338,11 @@ __device__ __forceinline__ void attend(const PagedAttention<T>& p, int stages) {
 #define ATTEND(T, NAME, WARPS, REG_BLOCKS, BLOCKS)                                                                               \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)                                                             \
         attention_decode_##NAME(const T* queries, const T* pool, const int* rowStarts, const int* contextLengths,                \
-                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads, int stages) {       \
+                                const int* blockStarts, const int* blocks, T* out, int panelRows, int heads,                     \
+                                const int* rowOrder, int stages) {                                                               \
         attend<T, WARPS, REG_BLOCKS>(                                                                                            \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK}, stages); \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, BLOCK},          \
+            rowOrder, stages);                                                                                                   \
     }
 
 ATTEND(f16, f16, 4, 0, 7)

@@ -12,7 +12,7 @@
 // attention_decode_gqa_rope reads the raw rows that gemm_qkv_rope leaves for models with QK norm, and does the work of rope.cu
 // with the same bits, so that a decode step has one kernel less per layer. It writes the row's key to the pool.
 //
-// Launch: grid (kvHeads · cluster, rows), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
+// Launch: grid (kvHeads · cluster, rows in `rowOrder`), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
 // or 8. Rows of other lengths are skipped.
 #include "include/epilogue.cuh"
 #include "include/head_norm.cuh"
@@ -233,7 +233,7 @@ __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* r
 
 // Heads: ReadyHeads, with the queries in p.queries; or RawHeads, with raw rows there.
 template <int HEAD, class T, class KV, class Heads>
-__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int window, const Heads& heads) {
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int* rowOrder, int window, const Heads& heads) {
     using Layout = Ring<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
     constexpr bool RAW = !std::is_same_v<Heads, ReadyHeads>;
@@ -244,7 +244,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
     // Row, KV head and its query group, and this block's rank in the cluster.
     const int blocks = cluster_size();
     const int rank = cluster_rank();
-    const int row = blockIdx.y;
+    const int row = __ldg(rowOrder + blockIdx.y);
     const int kvHead = blockIdx.x / blocks;
     const int group = p.heads / p.kvHeads;
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);  // warp-uniform, also to the compiler
@@ -442,18 +442,18 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, int windo
 #define ATTEND(TYPE, KV_TYPE, HEAD, NAME)                                                                                   \
     extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_##HEAD##_##NAME(                          \
         const TYPE* queries, const KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,  \
-        const int* blocks, TYPE* out, int panelRows, int heads, int kvHeads, int window) {                                  \
+        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int kvHeads, int window) {             \
         attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
             {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},   \
-            window, ReadyHeads{});                                                                                          \
+            rowOrder, window, ReadyHeads{});                                                                                \
     }                                                                                                                       \
     extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_rope_##HEAD##_##NAME(                     \
         const TYPE* raw, KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,            \
-        const int* blocks, TYPE* out, int panelRows, int heads, int kvHeads, int window, const float* normWeights,          \
-        const float* ropeTable, int headSize, float queryScale, float epsilon) {                                            \
+        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int kvHeads, int window,               \
+        const float* normWeights, const float* ropeTable, int headSize, float queryScale, float epsilon) {                  \
         attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
             {raw, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},       \
-            window, RawHeads<TYPE, KV_TYPE>{pool, normWeights, ropeTable, headSize, queryScale, epsilon});                  \
+            rowOrder, window, RawHeads<TYPE, KV_TYPE>{pool, normWeights, ropeTable, headSize, queryScale, epsilon});        \
     }
 
 ATTEND(f16, f16, 64, f16)

@@ -354,12 +354,12 @@ private:
 };
 
 template <class T>
-__device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int stages) {
+__device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, const int* rowOrder, int stages) {
     extern __shared__ __align__(128) char ringBytes[];
     __shared__ float2 scores[TILE / 2];
     __shared__ float normalizer;
     release_dependents();
-    const int row = blockIdx.y;
+    const int row = __ldg(rowOrder + blockIdx.y);
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
     const int lane = threadIdx.x % 32;
     const int token = __ldg(p.rowStarts + row);
@@ -481,9 +481,10 @@ __device__ __forceinline__ void attend_invariant(const PagedAttention<T>& p, int
     }                                                                                                                            \
     extern "C" __global__ void __launch_bounds__(128, 8) attention_decode_invariant_##NAME(                                      \
         const T* queries, const T* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,                \
-        const int* blocks, T* out, int panelRows, int heads, int stages) {                                                       \
+        const int* blocks, T* out, int panelRows, int heads, const int* rowOrder, int stages) {                                  \
         attend_invariant<T>(                                                                                                     \
-            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE}, stages); \
+            {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, heads, HEAD, PIECE},          \
+            rowOrder, stages);                                                                                                   \
     }
 
 ATTEND(f16, f16)

@@ -298,6 +298,14 @@ struct Batch {
     int rows() const { return static_cast<int>(contextLengths.size()); }
     int samples() const { return static_cast<int>(sampleTokens.size()); }
 
+    // Returns the rows by descending context, as the engine orders them.
+    std::vector<int> rowOrder() const {
+        std::vector<int> order(rows());
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return contextLengths[a] > contextLengths[b]; });
+        return order;
+    }
+
     // Adds a row with tokens ids[from … to) of a sequence whose block table is `list`. It is sampled after its last token, and after
     // token `middle` if that is an earlier one.
     void addRow(const std::vector<int>& ids, int from, int to, const std::vector<int>& list, int blockSize, int middle = -1) {
@@ -350,7 +358,7 @@ public:
         : kernels_(kernels), model_(model), blockSize_(blockSize), panelRows_(round_up(maxTokens, 8)),
           sampledRows_(std::min(round_up(maxRows, 8), panelRows_)) {
         const Shape& s = model.shape;
-        inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 5 * maxRows + static_cast<size_t>(maxRows) * s.positions);
+        inputs_ = DeviceArray<int>(16 + 3 * maxTokens + 6 * maxRows + static_cast<size_t>(maxRows) * s.positions);
         layerBytes_ = static_cast<size_t>(kvBlocks) * s.kvWidth() * 2 * blockSize * (s.fp8 ? 1 : sizeof(T));
         pool = DeviceArray<uint8_t>(layerBytes_ * s.layers);
         if (sizeof(T) == 2 && (s.headPad() == 64 || s.headPad() == 128)) {
@@ -393,7 +401,7 @@ public:
         tokens_ = b.tokens(), rows_ = b.rows(), samples_ = b.samples();
         tokenIds_ = add(b.tokenIds), positions_ = add(b.positions), slots_ = add(b.slots), rowStarts_ = add(b.rowStarts);
         contextLengths_ = add(b.contextLengths), blockStarts_ = add(b.blockStarts), sampleTokens_ = add(b.sampleTokens);
-        blocks_ = add(b.blocks);
+        rowOrder_ = add(b.rowOrder()), blocks_ = add(b.blocks);
         inputs_.upload(packed);
     }
 
@@ -474,12 +482,12 @@ public:
             if (plan.attention == Plan::DECODE_GQA_ROPE) {
                 kernels_("attention_decode_gqa_rope_" + std::to_string(head) + "_" + types(), launch, in(raw.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                         s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
+                         in(rowOrder_), s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
                          s.headSize, s.queryScale(), 1e-5f);
             } else {
                 kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(), launch, in(queries.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                         s.kvHeadCount(), s.window);
+                         in(rowOrder_), s.kvHeadCount(), s.window);
             }
         }
         const bool mixedGqa = plan.attention == Plan::MIXED_GQA;
@@ -492,7 +500,7 @@ public:
         if (plan.attention == Plan::DECODE || plan.attention == Plan::MIXED) {
             kernels_(plan.decodeKernel() + type(), {dim3(s.heads, rows_), plan.decodeThreads(), plan.attentionStages * 4096u},
                      in(queries.get()), kv, in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(),
-                     panelRows_, s.heads, plan.attentionStages);
+                     panelRows_, s.heads, in(rowOrder_), plan.attentionStages);
         }
         const bool mixed = plan.attention == Plan::MIXED;
         if (plan.attention == Plan::PREFILL || (mixed && plan.attentionInvariant)) {
@@ -725,5 +733,5 @@ private:
     bool gathered_ = false;
     size_t layerBytes_;
     DeviceArray<int> inputs_;
-    int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *blocks_, *sampleTokens_;
+    int *tokenIds_, *positions_, *slots_, *rowStarts_, *contextLengths_, *blockStarts_, *rowOrder_, *blocks_, *sampleTokens_;
 };

@@ -3,6 +3,7 @@
 // contract/plans.csv, as in the engine.
 #include <algorithm>
 #include <climits>
+#include <numeric>
 #include <sstream>
 #include "device.cuh"
 

@@ -497,6 +497,7 @@ final class ForwardPass {
         DecodeAttention decode = step.kernels().decodeAttention();
         attend(decode.kernel().kernel, shape.heads(), step.layout().rows(), decode.sharedBytes(), step, pool)
                 .block(decode.kernel().threads)
+                .address(input(step, step.layout().rowOrder()))
                 .integer(decode.stages())
                 .launch();
     }
@@ -533,6 +534,7 @@ final class ForwardPass {
         int sharedBytes = gqa.sharedBytes(rows, shape.kvHeads(), multiprocessors);
         return attend(kernel, shape.kvHeads() * cluster, rows, sharedBytes, queries, step, pool)
                 .cluster(cluster)
+                .address(input(step, step.layout().rowOrder()))
                 .integer(shape.kvHeads())
                 .integer(of.window());
     }

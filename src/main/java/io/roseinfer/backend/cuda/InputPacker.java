@@ -8,6 +8,7 @@ import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.TokenHistory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * Packs a checked step into upload buffers: the inputs of its pass as {@link StepLayout} lays them out, the sampling kernel's as
@@ -22,6 +23,8 @@ final class InputPacker {
     private final int vocabulary;
     private final KvPages pages;
     private final boolean promptsFirst;
+    /** Scratch: context lengths, negative, and rows. */
+    private long[] byContext = {};
 
     InputPacker(int vocabulary, KvPages pages) {
         this(vocabulary, pages, false);
@@ -41,6 +44,7 @@ final class InputPacker {
         int blocks = pages.copy(in, rows, promptsFirst, to, layout.blockStarts(), layout.blocks());
         rows(in, rows, layout, to);
         padRows(in, rows, layout, blocks, to);
+        orderRows(layout, to);
         in.copySampleTokens(to, layout.sampleTokens());
         for (int sample = in.samples(); sample < layout.samples(); sample++) {
             set(to, layout.sampleTokens(), sample, sample);
@@ -171,6 +175,22 @@ final class InputPacker {
             set(to, layout.contextLengths(), row, 0);
             set(to, layout.rowStarts(), row + 1, in.tokens() + row + 1 - rows.rows());
             set(to, layout.blockStarts(), row + 1, blocks);
+        }
+    }
+
+    /** Writes the rows by descending context: thread blocks that start late with a long context would run alone at the end. */
+    private void orderRows(StepLayout layout, MemorySegment to) {
+        int rows = layout.rows();
+        if (byContext.length < rows) {
+            byContext = new long[rows];
+        }
+        for (int row = 0; row < rows; row++) {
+            long context = to.get(INT, layout.contextLengths() + 4L * row);
+            byContext[row] = -context << Integer.SIZE | row;
+        }
+        Arrays.sort(byContext, 0, rows);
+        for (int i = 0; i < rows; i++) {
+            set(to, layout.rowOrder(), i, (int) byContext[i]);
         }
     }
 

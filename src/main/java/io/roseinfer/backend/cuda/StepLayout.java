@@ -57,8 +57,13 @@ record StepLayout(int tokens, int rows, int samples) {
         return contextLengths() + 4L * rows;
     }
 
-    long sampleTokens() {
+    /** Rows in the order in which decode attention takes them. */
+    long rowOrder() {
         return blockStarts() + 4L * (rows + 1);
+    }
+
+    long sampleTokens() {
+        return rowOrder() + 4L * rows;
     }
 
     long blocks() {

@@ -432,8 +432,26 @@ class StepShapesTest {
         assertThat(ints(memory, layout.rowStarts(), 4)).containsExactly(0, 1, 2, 3);
         assertThat(ints(memory, layout.contextLengths(), 3)).containsExactly(18, 0, 0);
         assertThat(ints(memory, layout.blockStarts(), 4)).containsExactly(0, 2, 2, 2);
+        assertThat(ints(memory, layout.rowOrder(), 3)).containsExactly(0, 1, 2);
         assertThat(ints(memory, layout.sampleTokens(), 3)).containsExactly(0, 1, 2);
         assertThat(ints(memory, layout.blocks(), 2)).containsExactly(9, 2);
+    }
+
+    @Test
+    void decode_attention_takes_rows_by_descending_context() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 16, 16, 0), 4);
+        in.clear();
+        for (int context : new int[] {5, 30, 12, 30}) {
+            in.beginRow(context - 1, context > 16 ? new int[] {9, 2} : new int[] {3});
+            in.addToken(40);
+            in.endRow();
+            in.sample(in.tokens() - 1, new SampleRequest(SamplingParams.greedy(), 5, history(0)));
+        }
+        StepLayout layout = new StepLayout(5, 5, 5);
+        MemorySegment memory = Arena.ofAuto().allocate(1024, 64);
+        new InputPacker(50_257, KvPages.of(16)).pack(in, KernelRows.of(in), layout, 1, memory);
+        assertThat(ints(memory, layout.rowOrder(), 5)).containsExactly(1, 3, 2, 0, 4);
+        assertThat(ints(memory, layout.contextLengths(), 5)).containsExactly(5, 30, 12, 30, 0);
     }
 
     @Test
@@ -493,6 +511,7 @@ class StepShapesTest {
         assertThat(ints(memory, layout.rowStarts(), 9)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8);
         assertThat(ints(memory, layout.contextLengths(), 8)).containsExactly(1, 16, 17, 18, 0, 0, 0, 0);
         assertThat(ints(memory, layout.blockStarts(), 9)).containsExactly(0, 1, 1, 1, 3, 3, 3, 3, 3);
+        assertThat(ints(memory, layout.rowOrder(), 8)).containsExactly(3, 2, 1, 0, 4, 5, 6, 7);
         assertThat(ints(memory, layout.sampleTokens(), 8)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
     }
 
