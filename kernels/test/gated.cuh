@@ -24,7 +24,7 @@ inline Plan gated_plan(const Kernels& kernels, const Shape& s, const Load& load)
                                : prefill_plan(load.tokens(), load.rows, s.millions(), s.int8);
     plan.attention = !load.decodes() ? Plan::PREFILL_WGMMA : s.headNorms ? Plan::DECODE_GQA_ROPE : Plan::DECODE_GQA;
     plan.attentionCluster = 8;
-    auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 2) * kernels.multiprocessors(); };  // blocks
+    auto most = [&] { return (plan.attentionCluster * s.headPad() > 256 ? 1 : 3) * kernels.multiprocessors(); };  // blocks
     while (plan.attentionCluster > 1 && load.rows * s.kvHeadCount() * plan.attentionCluster > most()) plan.attentionCluster /= 2;
     return plan;
 }

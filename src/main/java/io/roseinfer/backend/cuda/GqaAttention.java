@@ -17,7 +17,7 @@ record GqaAttention(int headSize, int kvElementBytes) {
     private static final int PREFILL_TILE = 64;
 
     /** Thread blocks per SM at which clusters stop growing; one if the exchange is expensive. */
-    private static final int BLOCKS_PER_MULTIPROCESSOR = 2;
+    private static final int BLOCKS_PER_MULTIPROCESSOR = 3;
 
     /** Cluster times head size above which exchanging partials costs more than a second block per SM saves. */
     private static final int CHEAP_EXCHANGE = 256;

@@ -859,7 +859,8 @@ class StepShapesTest {
         "128, 4, 8, 4",
         "128, 8, 8, 2",
         "128, 16, 8, 2",
-        "128, 17, 8, 1"
+        "128, 24, 8, 2",
+        "128, 25, 8, 1"
     })
     void clusters_grow_as_rows_become_few(int headSize, int rows, int kvHeads, int cluster) {
         for (int kvElementBytes : new int[] {1, 2}) {
