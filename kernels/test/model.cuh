@@ -450,14 +450,12 @@ public:
         }
     }
     // Returns whether the QKV GEMM applies QK norm and RoPE.
-    bool norms_in_gemm(const Plan& plan) const {  // with at most one tile per SM
+    bool norms_in_gemm(const Plan& plan) const {
         const Shape& s = model_.shape;
         if (!s.headNorms || plan.qkv.prompt.empty() || plan.attention == Plan::DECODE_GQA_ROPE) return false;
         const Projection<T>& p = model_.layers[0].qkv;
-        const int multiprocessors = kernels_.multiprocessors();
-        const PromptTile& tile = plan.qkv.prompt_tile(tokens_, p.paddedN, panels_of(p), multiprocessors, true);
-        const bool once = plan.qkv.prompt != "prompt" || tile.tiles(tokens_, p.paddedN) <= multiprocessors;
-        return once && tile.wholeHeads() && (s.headPad() == 64 || s.headPad() == 128);
+        const PromptTile& tile = plan.qkv.prompt_tile(tokens_, p.paddedN, panels_of(p), kernels_.multiprocessors(), true);
+        return tile.wholeHeads() && (s.headPad() == 64 || s.headPad() == 128);
     }
     void attention(const Plan& plan, int layer) {
         const Shape& s = model_.shape;

@@ -377,10 +377,7 @@ final class ForwardPass {
         }
         boolean normalized = layer.heads().normWeights() != 0;
         boolean rawRows = step.kernels().attention() == Attention.DECODE_GQA_ROPE;
-        if (normalized
-                && !rawRows
-                && plan.prompt()
-                && normsInGemm(layer.qkv(), step.layout().tokens())) {
+        if (normalized && !rawRows && plan.prompt() && gqa.normsInGemm()) {
             qkvNormRope(step, layer, of, pool, queryScale);
             return;
         }
@@ -400,13 +397,6 @@ final class ForwardPass {
         if (normalized && !rawRows) {
             normRope(step, layer, of, pool, queryScale);
         }
-    }
-
-    /** Returns whether the prompt GEMM applies QK norm: with more tiles than SMs, narrower ones and another kernel take less time. */
-    private boolean normsInGemm(Projection qkv, int tokens) {
-        int panels = qkv.inputs() / shape.weights().panelWidth();
-        PromptTile tile = PromptTile.choose(wholeHeadTiles, tokens, qkv.outputs(), panels, multiprocessors);
-        return gqa.normsInGemm() && tile.runsAtOnce(tokens, qkv.outputs(), multiprocessors);
     }
 
     /** Applies QK norm and RoPE in the prompt GEMM. */

@@ -65,11 +65,6 @@ record PromptTile(
         return cluster() == 1 && columns % 128 == 0;
     }
 
-    /** Returns whether a matrix has at most one tile per SM. */
-    boolean runsAtOnce(int rows, int outputs, int multiprocessors) {
-        return tiles(rows, outputs) <= multiprocessors;
-    }
-
     private long nanos(int rows, int outputs, int panels, int multiprocessors) {
         long waves = Math.ceilDiv(tiles(rows, outputs), Math.max(multiprocessors / cluster(), 1) * pair);
         return waves * ((long) Math.ceilDiv(panels, split) * stepNanos + endNanos);

@@ -64,15 +64,6 @@ class PromptTileTest {
                 .containsExactly("coop128", "coop256");
     }
 
-    /** A QKV matrix of 4,096 outputs, of prompts of 1,024 and 1,025 tokens. */
-    @Test
-    void tiles_run_at_once_up_to_one_per_sm() {
-        PromptTile wide =
-                TILES.stream().filter(tile -> tile.columns() == 256).findFirst().orElseThrow();
-        assertThat(wide.runsAtOnce(1024, 4096, MULTIPROCESSORS)).isTrue();
-        assertThat(wide.runsAtOnce(1025, 4096, MULTIPROCESSORS)).isFalse();
-    }
-
     /** With an odd number of row tiles, half of the last pair computes nothing. */
     @Test
     void pairs_run_matrices_of_several_rounds() {
