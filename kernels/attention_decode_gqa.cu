@@ -12,8 +12,9 @@
 // attention_decode_gqa_rope reads the raw rows that gemm_qkv_rope leaves for models with QK norm, and does the work of rope.cu
 // with the same bits, so that a decode step has one kernel less per layer. It writes the row's key to the pool.
 //
-// Launch: grid (kvHeads · cluster, rows in `rowOrder`), block 128, dynamic shared memory SHARED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4
-// or 8. Rows of other lengths are skipped.
+// Launch: grid (kvHeads · cluster, rows in `rowOrder`), block 128, dynamic shared memory WARPS · stages · STAGE_BYTES +
+// RECEIVED_BYTES or more, cluster (c, 1, 1), c = 1, 2, 4 or 8. `stages` is 2 or 3 for rows of 256 bytes, else 4. Rows of other
+// lengths are skipped.
 #include "include/epilogue.cuh"
 #include "include/head_norm.cuh"
 #include "include/kv_fragments.cuh"
@@ -33,14 +34,12 @@ constexpr int MAX_CLUSTER = 8;
 template <class KV, int HEAD>
 struct Ring {
     using Row = KvRow<KV, HEAD>;
-    static constexpr int STAGES = Row::BYTES == 256 ? 3 : 4;
+    static constexpr int STAGES = Row::BYTES == 256 ? 3 : 4;  // at most; narrower rows always have them
     static constexpr int KEY_BYTES = BLOCK * Row::BYTES;
     static constexpr int STAGE_BYTES = 2 * KEY_BYTES;
     // Partial outputs that the blocks of a cluster exchange: per item four accumulators and their softmax state.
     static constexpr int ITEMS = MAX_GROUP * HEAD / 4;
     static constexpr int RECEIVED_BYTES = (ITEMS + 8) * 32;
-    static constexpr int RING_BYTES = WARPS * STAGES * STAGE_BYTES;
-    static constexpr int SHARED_BYTES = RING_BYTES + RECEIVED_BYTES;
 
     const KV* pool;
     int kvHeads, kvHead;
@@ -233,7 +232,7 @@ __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* r
 
 // Heads: ReadyHeads, with the queries in p.queries; or RawHeads, with raw rows there.
 template <int HEAD, class T, class KV, class Heads>
-__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int* rowOrder, int window, const Heads& heads) {
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int* rowOrder, int givenStages, int window, const Heads& heads) {
     using Layout = Ring<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
     constexpr bool RAW = !std::is_same_v<Heads, ReadyHeads>;
@@ -289,7 +288,8 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
     const int firstBlock = start / BLOCK + rank * WARPS + warp;
     const int lastBlock = newest / BLOCK;
     const int count = firstBlock > lastBlock ? 0 : (lastBlock - firstBlock) / warps + 1;
-    const uint32_t stages = shared_address(dynamic) + warp * Layout::STAGES * Layout::STAGE_BYTES;
+    const int stages = Layout::Row::BYTES == 256 ? givenStages : Layout::STAGES;  // a constant is 2 to 4 % faster with fp8
+    const uint32_t ringStart = shared_address(dynamic) + warp * stages * Layout::STAGE_BYTES;
     auto block_of = [&](int i) { return firstBlock + (count - 1 - i) * warps; };
     int ids = 0;  // ids of 32 of the warp's KV blocks, one per lane
     auto id_of = [&](int i) {
@@ -303,10 +303,10 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
     const bool hasNew = count > 0 && newBlock >= end / BLOCK;
     int newId = 0;
 #pragma unroll 1
-    for (int i = 0; i < Layout::STAGES; i++) {
+    for (int i = 0; i < stages; i++) {
         if (i < count) {
             const int id = id_of(i);
-            ring.load(stages + i * Layout::STAGE_BYTES, id, block_of(i), end, lane);
+            ring.load(ringStart + i * Layout::STAGE_BYTES, id, block_of(i), end, lane);
             if (i == 0) newId = id;
         }
         copy_async_commit();
@@ -346,7 +346,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
             }
         };
         load_keys();
-        if (hasNew) ring.template load_from<false>(stages, newId, newBlock, end, lane);
+        if (hasNew) ring.template load_from<false>(ringStart, newId, newBlock, end, lane);
         copy_async_commit();
         const float4 scaled = make_float4(cosSin.x * heads.queryScale, cosSin.y * heads.queryScale, cosSin.z * heads.queryScale,
                                           cosSin.w * heads.queryScale);
@@ -373,7 +373,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
                 const float norm = head_norm(add_squares(0, key[i]), heads.headSize, heads.epsilon);
                 const float4 y = rotated(weighted(key[i], norm, keyWeight), keyCosSin[i]);
                 if (!present) continue;
-                char* stage = dynamic + (stages - shared_address(dynamic));
+                char* stage = dynamic + (ringStart - shared_address(dynamic));
                 const int at = d * static_cast<int>(sizeof(KV));  // byte in the row
                 store4(reinterpret_cast<KV*>(stage + Layout::Row::offset(token % BLOCK, at / 16) + at % 16), y);
                 if (token == newest) store4(heads.pool + (ring.key_at(newId, token % BLOCK) - p.pool) + d, y);
@@ -390,7 +390,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
 #pragma unroll
             for (int k = 0; k < HEAD / 16; k++) Fragments::template query<false>(q[k][0], q[k][1], queries + 16 * k, lane);
         }
-        if (hasNew) ring.template load_from<true>(stages, newId, newBlock, end, lane);
+        if (hasNew) ring.template load_from<true>(ringStart, newId, newBlock, end, lane);
         copy_async_commit();
     }
 
@@ -401,15 +401,17 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
     for (int i = 0; i < count; i++) {
         const int block = block_of(i);
         if (i == 0 && hasNew) copy_async_wait<0>();  // the new tokens came last
-        else copy_async_wait<Layout::STAGES - 1>();
+        else if (stages == 2) copy_async_wait<1>();
+        else if (stages == 3) copy_async_wait<2>();
+        else copy_async_wait<3>();
         __syncwarp();
-        const uint32_t at = stages + stage * Layout::STAGE_BYTES;
+        const uint32_t at = ringStart + stage * Layout::STAGE_BYTES;
         part.add(at, q, start - block * BLOCK, newest - block * BLOCK, lane);
         __syncwarp();
-        const int next = i + Layout::STAGES;
+        const int next = i + stages;
         if (next < count) ring.load(at, id_of(next), block_of(next), end, lane);
         copy_async_commit();
-        if (++stage == Layout::STAGES) stage = 0;
+        if (++stage == stages) stage = 0;
     }
 
     // Merge the warps' results, within this block or across the cluster.
@@ -434,7 +436,7 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
             output(item, results.joined(item / (HEAD / 4), item % (HEAD / 4) * 4));
         }
     } else {
-        float4* there = reinterpret_cast<float4*>(dynamic + Layout::RING_BYTES);
+        float4* there = reinterpret_cast<float4*>(dynamic + WARPS * stages * Layout::STAGE_BYTES);
         exchange(results, there, &received, blocks, rank, items, shareBits, output);
     }
 }
@@ -442,18 +444,19 @@ __device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int
 #define ATTEND(TYPE, KV_TYPE, HEAD, NAME)                                                                                   \
     extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_##HEAD##_##NAME(                          \
         const TYPE* queries, const KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,  \
-        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int kvHeads, int window) {             \
+        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int stages, int kvHeads, int window) { \
         attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
             {queries, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},   \
-            rowOrder, window, ReadyHeads{});                                                                                \
+            rowOrder, stages, window, ReadyHeads{});                                                                        \
     }                                                                                                                       \
     extern "C" __global__ void __launch_bounds__(32 * WARPS) attention_decode_gqa_rope_##HEAD##_##NAME(                     \
         const TYPE* raw, KV_TYPE* pool, const int* rowStarts, const int* contextLengths, const int* blockStarts,            \
-        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int kvHeads, int window,               \
+        const int* blocks, TYPE* out, int panelRows, int heads, const int* rowOrder, int stages, int kvHeads, int window,   \
         const float* normWeights, const float* ropeTable, int headSize, float queryScale, float epsilon) {                  \
         attend<HEAD, TYPE, KV_TYPE>(                                                                                        \
             {raw, pool, rowStarts, contextLengths, blockStarts, blocks, out, panelRows, heads, kvHeads, HEAD, BLOCK},       \
-            rowOrder, window, RawHeads<TYPE, KV_TYPE>{pool, normWeights, ropeTable, headSize, queryScale, epsilon});        \
+            rowOrder, stages, window,                                                                                       \
+            RawHeads<TYPE, KV_TYPE>{pool, normWeights, ropeTable, headSize, queryScale, epsilon});                          \
     }
 
 ATTEND(f16, f16, 64, f16)

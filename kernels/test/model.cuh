@@ -468,24 +468,26 @@ public:
         }
         if (plan.attention == Plan::DECODE_GQA || plan.attention == Plan::DECODE_GQA_ROPE || plan.attention == Plan::MIXED_GQA) {
             const int head = s.headPad(), cluster = plan.attentionCluster;
-            auto shared = [&](int bytes) {
-                const int stages = head * bytes == 256 ? 3 : 4;
+            const int blocks = s.kvHeadCount() * rows_ * cluster, multiprocessors = kernels_.multiprocessors();
+            const bool wide = head * keyBytes == 256;
+            const int stages = !wide ? 4 : cluster <= 2 && blocks > 4 * multiprocessors / cluster ? 2 : 3;
+            auto shared = [&](int stages, int bytes) {
                 return 4ull * stages * 2 * 16 * head * bytes + (8 * head / 4 + 8) * 32;
             };
-            size_t wanted = shared(keyBytes);
-            if (s.kvHeadCount() * rows_ * cluster <= 2 * kernels_.multiprocessors()) {  // keep few blocks from sharing SMs
-                wanted = std::max<size_t>({wanted, shared(2), cluster > 2 ? 0 : 77ull * 1024});
+            size_t wanted = shared(stages, keyBytes);
+            if (blocks <= 2 * multiprocessors) {  // keep few blocks from sharing SMs
+                wanted = std::max<size_t>({wanted, shared(head == 128 ? 3 : 4, 2), cluster > 2 ? 0 : 77ull * 1024});
             }
             const Launch launch{dim3(s.kvHeadCount() * cluster, rows_), 128, wanted, cluster};
             if (plan.attention == Plan::DECODE_GQA_ROPE) {
                 kernels_("attention_decode_gqa_rope_" + std::to_string(head) + "_" + types(), launch, in(raw.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                         in(rowOrder_), s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
+                         in(rowOrder_), stages, s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
                          s.headSize, s.queryScale(), 1e-5f);
             } else {
                 kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(), launch, in(queries.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                         in(rowOrder_), s.kvHeadCount(), s.window);
+                         in(rowOrder_), stages, s.kvHeadCount(), s.window);
             }
         }
         const bool mixedGqa = plan.attention == Plan::MIXED_GQA;

@@ -525,6 +525,7 @@ final class ForwardPass {
         return attend(kernel, shape.kvHeads() * cluster, rows, sharedBytes, queries, step, pool)
                 .cluster(cluster)
                 .address(input(step, step.layout().rowOrder()))
+                .integer(gqa.stages(rows, shape.kvHeads(), multiprocessors))
                 .integer(shape.kvHeads())
                 .integer(of.window());
     }

@@ -11,6 +11,7 @@ record GqaAttention(int headSize, int kvElementBytes) {
 
     private static final int BLOCK_SIZE = 16;
     private static final int WARPS = THREADS / 32;
+    private static final int WIDE_ROW_BYTES = 256;
     private static final int MAX_GROUP = 8;
     private static final int MAX_CLUSTER = 8;
     private static final int PREFILL_STAGES = 3;
@@ -57,6 +58,18 @@ record GqaAttention(int headSize, int kvElementBytes) {
         return PREFILL_STAGES * 2 * PREFILL_TILE * headSize * kvElementBytes + 256;
     }
 
+    /**
+     * Returns the KV blocks that a warp of {@link #kernel} has in flight: 4, or for rows of 256 bytes 3, and 2 if the step has so many
+     * blocks that a third one on each SM loads more.
+     */
+    public int stages(int rows, int kvHeads, int multiprocessors) {
+        if (headSize * kvElementBytes < WIDE_ROW_BYTES) {
+            return 4;
+        }
+        int cluster = cluster(rows, kvHeads, multiprocessors);
+        return cluster <= 2 && (long) rows * kvHeads * cluster > 4L * multiprocessors / cluster ? 2 : 3;
+    }
+
     /** Returns the cluster size that splits a context: larger, the fewer blocks the step has. */
     public int cluster(int rows, int kvHeads, int multiprocessors) {
         int cluster = MAX_CLUSTER;
@@ -77,17 +90,16 @@ record GqaAttention(int headSize, int kvElementBytes) {
      */
     public int sharedBytes(int rows, int kvHeads, int multiprocessors) {
         int cluster = cluster(rows, kvHeads, multiprocessors);
+        int own = sharedBytes(kvElementBytes, stages(rows, kvHeads, multiprocessors));
         if ((long) rows * kvHeads * cluster > 2L * multiprocessors) {
-            return sharedBytes(kvElementBytes);
+            return own;
         }
-        int wide = Math.max(sharedBytes(kvElementBytes), sharedBytes(2));
+        int wide = Math.max(own, sharedBytes(2, headSize * 2 < WIDE_ROW_BYTES ? 4 : 3));
         return cluster > 2 ? wide : Math.max(wide, NO_THIRD_BLOCK);
     }
 
-    private int sharedBytes(int elementBytes) {
-        int rowBytes = headSize * elementBytes;
-        int stages = rowBytes == 256 ? 3 : 4;
-        int ring = WARPS * stages * 2 * BLOCK_SIZE * rowBytes;
+    private int sharedBytes(int elementBytes, int stages) {
+        int ring = WARPS * stages * 2 * BLOCK_SIZE * headSize * elementBytes;
         int received = (MAX_GROUP * headSize / 4 + MAX_CLUSTER) * 32;
         return ring + received;
     }

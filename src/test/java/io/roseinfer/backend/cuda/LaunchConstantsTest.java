@@ -253,9 +253,11 @@ class LaunchConstantsTest {
                 GqaAttention attention = new GqaAttention(head, elementBytes);
                 int rowBytes = head * elementBytes;
                 Constants ring = new Constants(decode, Map.of("HEAD", head, "Row::BYTES", rowBytes));
+                assertThat(attention.stages(1, 8, 132)).isEqualTo(ring.get("STAGES"));
+                int stages = attention.stages(1 << 16, 8, 132);
                 assertThat(attention.sharedBytes(1 << 16, 8, 132))
                         .as("shared memory of decode rows, heads of %d, %d bytes", head, elementBytes)
-                        .isEqualTo(ring.get("SHARED_BYTES"));
+                        .isEqualTo(ring.get("WARPS") * stages * ring.get("STAGE_BYTES") + ring.get("RECEIVED_BYTES"));
                 assertThat(attention.prefillSharedBytes())
                         .as("shared memory of prompts, heads of %d, %d bytes", head, elementBytes)
                         .isEqualTo(2 * prefill.get("STAGES") * prefill.get("TILE") * rowBytes + 256);

@@ -872,6 +872,22 @@ class StepShapesTest {
 
     @ParameterizedTest
     @CsvSource({
+        "64, 2, 256, 4",
+        "128, 1, 256, 4",
+        "128, 2, 1, 3",
+        "128, 2, 16, 3",
+        "128, 2, 24, 2", // in clusters of 2
+        "128, 2, 32, 3",
+        "128, 2, 66, 3",
+        "128, 2, 67, 2"
+    })
+    void many_attention_blocks_have_shorter_rings(int headSize, int kvElementBytes, int rows, int stages) {
+        assertThat(new GqaAttention(headSize, kvElementBytes).stages(rows, 8, 132))
+                .isEqualTo(stages);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
         // blocks with 16-bit keys, then with fp8 keys; with many rows they take what their rings need
         "64, 1, 8, 69888, 69888",
         "64, 8, 8, 69888, 69888",
