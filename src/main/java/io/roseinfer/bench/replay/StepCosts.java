@@ -145,18 +145,16 @@ public record StepCosts(
 
     /** Returns the properties of a simulated run that a validation may not cover, in words. */
     public static List<String> properties(LoadResult run) {
-        long cached = sum(run, Fact.CACHED_TOKENS);
+        long cached = run.steps().sum(Fact.CACHED_TOKENS);
         return Stream.of(
-                        cached > RunValidity.MIN_NOTED_SHARE * (cached + sum(run, Fact.PREFILL_TOKENS))
+                        cached
+                                        > RunValidity.MIN_NOTED_SHARE
+                                                * (cached + run.steps().sum(Fact.PREFILL_TOKENS))
                                 ? "prefix-cache hits"
                                 : "",
-                        sum(run, Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
+                        run.steps().sum(Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
                 .filter(property -> !property.isEmpty())
                 .toList();
-    }
-
-    private static long sum(LoadResult run, Fact fact) {
-        return run.steps().stream().mapToLong(step -> step.get(fact)).sum();
     }
 
     /** Returns the name of a run, and why it is invalid if it is. */
