@@ -14,8 +14,11 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +76,17 @@ class PolicySourceTest {
                         folder.resolve("Other.java"), POLICY.formatted(13).replace("Look", "Other"))
                 .toString();
         assertThat(hashes(make(other)).get("Other")).isNotEqualTo(hash.get("Look"));
+    }
+
+    /** Maven compiles with these options. */
+    @Test
+    void policy_has_one_hash_as_source_file_and_as_compiled_class() throws Exception {
+        String source = file(POLICY.formatted(12));
+        int code = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-g", "-parameters", "-proc:none", "-d", folder.toString(), source);
+        assertThat(code).isZero();
+        byte[] compiled = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(folder.resolve("Look.class")));
+        assertThat(hashes(make(source))).containsEntry("Look", HexFormat.of().formatHex(compiled));
     }
 
     /** A policy of two kinds. */
