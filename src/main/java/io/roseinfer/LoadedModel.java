@@ -23,6 +23,7 @@ import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
 import io.roseinfer.tokenizer.chat.Conversation;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
+import java.time.InstantSource;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.List;
@@ -146,8 +147,17 @@ public final class LoadedModel implements AutoCloseable {
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt status remains set
      */
     public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools) {
+        return chatPrompt(messages, tools, InstantSource.system());
+    }
+
+    /**
+     * Returns a prompt as {@link #chatPrompt(List, Tools)} does, with another source of the date and time that the template
+     * may contain.
+     */
+    public ChatPrompt chatPrompt(List<ChatMessage> messages, Tools tools, InstantSource time) {
         Objects.requireNonNull(messages, "messages");
         Objects.requireNonNull(tools, "tools");
+        Objects.requireNonNull(time, "time");
         if (messages.isEmpty()) {
             throw new BadInput("messages is empty; it must have at least one message");
         }
@@ -157,7 +167,7 @@ public final class LoadedModel implements AutoCloseable {
         Tokenizer words = tokenizer.orElseThrow(() -> new BadInput(spec().name() + " has no tokenizer; "
                 + Tokenizers.ADD_FILES + ", or use token ids, GenerationRequest.ofTokens"));
         format.requireSupported(tools);
-        LocalDateTime now = LocalDateTime.now(ZoneId.systemDefault());
+        LocalDateTime now = LocalDateTime.ofInstant(time.instant(), ZoneId.systemDefault());
         String text =
                 format.prompt(new Conversation(format.messages(messages), tools.definitions(), true, Map.of(), now));
         int[] prompt = words.encode(text);

@@ -10,10 +10,18 @@ import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.Prompt;
 import io.roseinfer.engine.TokenStream;
+import io.roseinfer.engine.Tools;
+import io.roseinfer.model.family.ModelDirectory;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -23,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Tag("process")
 @Timeout(120)
@@ -243,6 +252,20 @@ class LoadedModelTest {
                         .isInstanceOf(BadInput.class)
                         .hasMessageContaining("without a chat template");
             }
+        }
+    }
+
+    @Test
+    void prompt_contains_the_date_that_is_passed_in(@TempDir Path directory) throws IOException {
+        ModelDirectory.at(directory, "\"n_layer\":1,\"vocab_size\":50257,\"n_positions\":64")
+                .write();
+        Files.writeString(directory.resolve("chat_template.jinja"), "{{ strftime_now('%Y') }}");
+        InstantSource time = InstantSource.fixed(Instant.parse("1999-07-01T00:00:00Z"));
+        try (LoadedModel model = load(directory.toString(), Settings.Device.SIM)) {
+            GenerationRequest request = model.chatPrompt(List.of(ChatMessage.user("Hi")), Tools.NONE, time)
+                    .request();
+            assertThat(request.prompt())
+                    .isEqualTo(new Prompt.Tokens(model.tokenizer().orElseThrow().encode("1999")));
         }
     }
 

@@ -51,6 +51,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -136,6 +137,7 @@ class NullArgumentsTest {
         put(RoutingPolicy.class, RoutingPolicy.pull());
         put(Duration.class, Duration.ofSeconds(1));
         put(Clock.class, Clock.system());
+        put(InstantSource.class, InstantSource.system());
         put(DownloadListener.class, downloads);
         put(Observers.class, Observers.NONE);
         put(ModelRunner.class, model.runner());
