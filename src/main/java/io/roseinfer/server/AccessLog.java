@@ -8,6 +8,7 @@ import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.server.api.CompletionCall;
 import io.roseinfer.server.api.CompletionJson;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +65,7 @@ public final class AccessLog {
 
     /** Returns a disabled log. */
     public static AccessLog off() {
-        return new AccessLog(Format.OFF, line -> {}, Clock.system(), InstantSource.system());
+        return new AccessLog(Format.OFF, line -> {}, Clock.system(), () -> Instant.EPOCH);
     }
 
     /** Returns whether requests have lines. */
