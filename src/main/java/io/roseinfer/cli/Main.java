@@ -36,7 +36,7 @@ public final class Main {
             terminal.err().flush();
         });
         String collecting = "the heap is full, and garbage collection takes 80 % of the time or more";
-        HeapWatch.start(terminal, endingWithoutMemory(errors, collecting));
+        HeapWatch.start(terminal, HeapWatch.WINDOW, endingWithoutMemory(errors, collecting));
         System.exit(run(terminal, args));
     }
 

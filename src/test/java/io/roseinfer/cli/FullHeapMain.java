@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.roseinfer.base.Clock;
 import io.roseinfer.cli.terminal.Terminal;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,9 @@ import java.util.Map;
 /** A process that fills the heap except for the KiB of its argument and continues to allocate garbage. */
 final class FullHeapMain {
     static final int ENDED_BY_WATCH = 77;
+
+    /** Shorter than the command's window, so that the process soon ends. */
+    private static final Duration WINDOW = Duration.ofSeconds(2);
 
     private static final int PIECE_BYTES = 1024;
 
@@ -27,7 +31,7 @@ final class FullHeapMain {
                 Map.of(),
                 Map.of(),
                 Clock.system());
-        HeapWatch.start(terminal, () -> Runtime.getRuntime().halt(ENDED_BY_WATCH));
+        HeapWatch.start(terminal, WINDOW, () -> Runtime.getRuntime().halt(ENDED_BY_WATCH));
         fill();
         LIVE.subList(LIVE.size() - Integer.parseInt(args[0]), LIVE.size()).clear();
         byte[][] garbage = new byte[10][];

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class HeapWatchTest {
     private static final long SECOND = 1_000_000_000L;
 
-    private final HeapWatch watch = new HeapWatch();
+    private final HeapWatch watch = new HeapWatch(HeapWatch.WINDOW);
 
     /** Returns the seconds until the heap counts as exhausted; 60 if it never does. */
     private int secondsUntilExhausted(double collecting, double free) {
