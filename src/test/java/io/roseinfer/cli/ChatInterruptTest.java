@@ -31,17 +31,7 @@ class ChatInterruptTest {
                 .alwaysSaying(1000)
                 .write();
         Files.writeString(directory.resolve("chat_template.jinja"), "{{ messages[-1].content }}");
-        return new ProcessBuilder(
-                        "env",
-                        "--default-signal=INT",
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--add-modules=jdk.incubator.vector",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "chat",
-                        "--device=cpu",
-                        "--model=" + directory)
+        return new ProcessBuilder(CommandJvm.withDefaultSignals("INT", "chat", "--device=cpu", "--model=" + directory))
                 .start();
     }
 

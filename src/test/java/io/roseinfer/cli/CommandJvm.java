@@ -1,5 +1,9 @@
 package io.roseinfer.cli;
 
+import io.roseinfer.cli.CliRunner.Outcome;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,13 +25,34 @@ final class CommandJvm {
      * @param flags further flags of the JVM
      */
     static List<String> command(List<String> flags, String... arguments) {
+        return command(Main.class, flags, arguments);
+    }
+
+    private static List<String> command(Class<?> main, List<String> flags, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(QUICK_START);
         command.addAll(flags);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         return command;
+    }
+
+    /** Runs a command to its end. It must print little to standard error. */
+    static Outcome run(String... arguments) throws IOException, InterruptedException {
+        return run(Main.class, arguments);
+    }
+
+    /** Runs a program that uses commands to its end. It must print little to standard error. */
+    static Outcome run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command(main, List.of(), arguments)).start();
+        try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+                BufferedReader errors = process.errorReader(StandardCharsets.UTF_8)) {
+            String printed = out.readAllAsString();
+            return new Outcome(process.waitFor(), printed, errors.readAllAsString());
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     /**
