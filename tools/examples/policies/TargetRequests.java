@@ -30,8 +30,8 @@ public final class TargetRequests implements ScalePolicy {
         int now = fleet.serving().size() + fleet.starting();
         double wanted = requests / target;
         boolean isNear = Math.abs(wanted / now - 1) <= TOLERANCE;
-        recent.addLast(new Wanted(fleet.nanos(), isNear ? now : Math.max(1, (int) Math.ceil(wanted))));
-        while (recent.getFirst().nanos() < fleet.nanos() - WINDOW_NANOS) {
+        recent.addLast(new Wanted(fleet.nowNanos(), isNear ? now : Math.max(1, (int) Math.ceil(wanted))));
+        while (recent.getFirst().nanos() < fleet.nowNanos() - WINDOW_NANOS) {
             recent.removeFirst();
         }
         return recent.stream().mapToInt(Wanted::engines).max().orElse(1);

@@ -262,6 +262,11 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
     }
 
     @Override
+    public long nowNanos() {
+        return tokenizedNanos;
+    }
+
+    @Override
     public long deadlineNanos() {
         return request.options().dueNanos(submittedNanos);
     }

@@ -101,7 +101,7 @@ class FleetCommandTest {
                 public final class Two implements ScalePolicy {
                     @Override
                     public int replicas(FleetView fleet) {
-                        return fleet.nanos() == 0 ? 1 : 2;
+                        return fleet.nowNanos() == 0 ? 1 : 2;
                     }
                 }
                 """);

@@ -10,6 +10,8 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.engine.routing.ViewAge;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +91,53 @@ class RoutingInputsTest {
         }
         engine.runUntil(Long.MAX_VALUE);
         assertThat(seen).containsExactly(PolicyRequest.NO_DEADLINE, 7070L, 6000L, 7070L, 4070L);
+    }
+
+    /** Chooses replica 1 for a request with less than half of its time left. */
+    private static int urgentLast(RoutedRequest request, List<? extends ReplicaView> replicas) {
+        return 2 * request.nowNanos() > request.arrivalNanos() + request.deadlineNanos() ? 1 : 0;
+    }
+
+    @Test
+    void policy_sees_how_much_time_is_left_after_tokenizing() {
+        AtomicLong nanos = new AtomicLong();
+        AtomicLong tokenizeNanos = new AtomicLong();
+        RequestObserver tokenizing = event -> {
+            if (event instanceof RequestEvent.Accepted) {
+                nanos.addAndGet(tokenizeNanos.get());
+            }
+        };
+        List<Integer> replicas = new ArrayList<>();
+        try (Engine engine = Engine.open(
+                runners(Models.options()),
+                Optional.empty(),
+                Models.options(),
+                RoutingInputsTest::urgentLast,
+                nanos::incrementAndGet,
+                Observers.ofRequests(tokenizing))) {
+            for (long taken : List.of(0L, 700_000_000L)) {
+                tokenizeNanos.set(taken);
+                replicas.add(engine.submit(Models.request(2, 1).withTarget(Duration.ofSeconds(1)))
+                        .completion()
+                        .timeline()
+                        .replica());
+            }
+        }
+        assertThat(replicas).containsExactly(0, 1);
+    }
+
+    @Test
+    void request_is_routed_at_its_arrival_in_virtual_time() {
+        List<Long> seen = new ArrayList<>();
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, (request, replicas) -> {
+            seen.add(request.nowNanos());
+            return 0;
+        });
+        for (long nanos : List.of(70L, 5000L)) {
+            engine.runUntil(nanos);
+            var unused = engine.submit(Models.request(1, 1), nanos);
+        }
+        assertThat(seen).containsExactly(70L, 5000L);
     }
 
     /** A request without a prediction counts its maximum. */

@@ -179,10 +179,6 @@ final class FleetControl implements FleetView {
         }
     }
 
-    private long nowNanos() {
-        return Math.max(nowNanos, engine.nowNanos());
-    }
-
     /** Returns the numbers of engines over time. */
     List<FleetUse.Count> counts() {
         return counts;
@@ -199,8 +195,8 @@ final class FleetControl implements FleetView {
     }
 
     @Override
-    public long nanos() {
-        return nowNanos;
+    public long nowNanos() {
+        return Math.max(nowNanos, engine.nowNanos());
     }
 
     @Override

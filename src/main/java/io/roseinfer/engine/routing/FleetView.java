@@ -5,7 +5,7 @@ import java.util.List;
 /** The replicas of an engine, as a scaling policy sees them. */
 public interface FleetView {
     /** Returns the time since the start of the run. */
-    long nanos();
+    long nowNanos();
 
     /**
      * Returns the replicas that accept requests, at least one unless those that served have failed, by number. They are as old as

@@ -29,6 +29,12 @@ public interface RoutedRequest {
     long arrivalNanos();
 
     /**
+     * Returns the time of its routing, in nanoseconds of the engine's clock: its prompt has just been tokenized, and its grammar
+     * compiled. In virtual time this is its arrival.
+     */
+    long nowNanos();
+
+    /**
      * Returns when the request should be complete, in nanoseconds of the engine's clock: the caller's deadline, which ends
      * it, or target, whichever is earlier; {@link PolicyRequest#NO_DEADLINE} if there is neither.
      */

@@ -173,7 +173,7 @@ class FleetTest {
     /** The policy wants two engines from 10 ms on, which takes until 40 ms; the only one that serves fails at 20 ms. */
     @Test
     void requests_wait_for_an_engine_that_starts_while_none_serves() {
-        ScalePolicy policy = fleet -> fleet.nanos() < 10 * MILLI ? 1 : 2;
+        ScalePolicy policy = fleet -> fleet.nowNanos() < 10 * MILLI ? 1 : 2;
         FleetPlan plan = new FleetPlan(
                 List.of(new FleetPlan.Death(20 * MILLI, 0)),
                 ViewAge.NONE,
@@ -194,7 +194,7 @@ class FleetTest {
 
     @Test
     void requests_fail_if_the_engine_that_they_wait_for_fails() {
-        ScalePolicy policy = fleet -> 2 - (fleet.nanos() == 0 ? 1 : 0);
+        ScalePolicy policy = fleet -> 2 - (fleet.nowNanos() == 0 ? 1 : 0);
         FleetPlan plan = new FleetPlan(
                 List.of(new FleetPlan.Death(20 * MILLI, 0), new FleetPlan.Death(27 * MILLI, 1)),
                 ViewAge.NONE,
@@ -209,8 +209,8 @@ class FleetTest {
     void engines_start_after_their_start_up_time_and_drain() {
         List<Long> calls = new ArrayList<>();
         ScalePolicy policy = fleet -> {
-            calls.add(fleet.nanos() / MILLI);
-            return fleet.nanos() < 10 * MILLI || fleet.nanos() >= 40 * MILLI ? 1 : 3;
+            calls.add(fleet.nowNanos() / MILLI);
+            return fleet.nowNanos() < 10 * MILLI || fleet.nowNanos() >= 40 * MILLI ? 1 : 3;
         };
         LoadResult result = server(4, RoutingPolicy.leastTokens(), scaled(policy, 15, 10), engine -> MILLISECOND_STEPS)
                 .run(at(20, 0, 30, 30, 30, 55));
@@ -230,12 +230,12 @@ class FleetTest {
 
     @Test
     void engines_that_start_are_cancelled_first_and_failed_ones_do_not_start() {
-        ScalePolicy policy = fleet -> fleet.nanos() == 20 * MILLI ? 1 : 9;
+        ScalePolicy policy = fleet -> fleet.nowNanos() == 20 * MILLI ? 1 : 9;
         FleetPlan plan = new FleetPlan(
                 List.of(new FleetPlan.Death(5 * MILLI, 1), new FleetPlan.Death(12 * MILLI, 2)),
                 ViewAge.NONE,
                 Optional.of(new FleetPlan.Scaling(
-                        fleet -> fleet.nanos() == 0 ? 1 : policy.replicas(fleet), 50 * MILLI, 10 * MILLI)));
+                        fleet -> fleet.nowNanos() == 0 ? 1 : policy.replicas(fleet), 50 * MILLI, 10 * MILLI)));
         LoadResult result = server(4, RoutingPolicy.pull(), plan, engine -> MILLISECOND_STEPS)
                 .run(at(35, 0));
         assertThat(fleet(result).counts())
