@@ -196,7 +196,7 @@ class ThrowingPolicyTest {
         "ngram:x, N must be 1 to 15",
         "suffix:0, 1 to 15",
         "suffix:4:all, N must be 1 to 15",
-        "eagle, 'must be none, ngram, suffix, synthetic:ARGUMENT or'"
+        "eagle, 'must be none, ngram, suffix, synthetic:RATES or'"
     })
     void unknown_drafter_is_rejected_with_the_allowed_values(String value, String message) {
         Outcome outcome =

@@ -20,6 +20,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -124,6 +125,22 @@ class RoutingInputsTest {
             }
         }
         assertThat(replicas).containsExactly(0, 1);
+    }
+
+    @Test
+    void overlap_weight_of_dynamo_weighs_cached_prompts_against_held_blocks() {
+        List<Integer> replicas = new ArrayList<>();
+        for (double weight : List.of(0.0, 10.0)) {
+            VirtualEngine engine = engine(Models.options(), ViewAge.NONE, RoutingPolicy.dynamo(weight));
+            GenerationRequest same = Models.request(40, IntStream.range(0, 16).toArray());
+            ObservedRequest first = engine.submit(same, 0);
+            engine.runUntil(5000);
+            ObservedRequest second = engine.submit(same, 5000);
+            engine.runUntil(Long.MAX_VALUE);
+            assertThat(first.timeline().replica()).isZero();
+            replicas.add(second.timeline().replica());
+        }
+        assertThat(replicas).containsExactly(1, 0);
     }
 
     @Test

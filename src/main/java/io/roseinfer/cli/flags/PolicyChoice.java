@@ -25,7 +25,14 @@ final class PolicyChoice<T> {
     private final Class<T> type;
     private Map<String, Object> shared = new HashMap<>();
     private final Map<String, Supplier<T>> builtIn = new LinkedHashMap<>();
-    private final Map<String, Function<String, T>> withArgument = new LinkedHashMap<>();
+    private final Map<String, WithArgument<T>> withArgument = new LinkedHashMap<>();
+
+    /**
+     * A built-in policy with an argument.
+     *
+     * @param form its name and argument as in the help
+     */
+    private record WithArgument<T>(String form, Function<String, T> policy) {}
 
     private PolicyChoice(String flag, Class<T> type) {
         this.flag = flag;
@@ -48,9 +55,9 @@ final class PolicyChoice<T> {
         return this;
     }
 
-    /** Adds a built-in policy with an argument after a colon. */
-    PolicyChoice<T> orWithArgument(String name, Function<String, T> policy) {
-        withArgument.put(name, policy);
+    /** Adds a built-in policy with an argument after a colon, which the help names {@code label}. */
+    PolicyChoice<T> orWithArgument(String name, String label, Function<String, T> policy) {
+        withArgument.put(name, new WithArgument<>(name + ":" + label, policy));
         return this;
     }
 
@@ -65,8 +72,26 @@ final class PolicyChoice<T> {
             return known.get();
         }
         int colon = text.indexOf(':');
-        Function<String, T> made = colon < 0 ? null : withArgument.get(text.substring(0, colon));
-        return made == null ? shared(text) : made.apply(text.substring(colon + 1));
+        String name = colon < 0 ? text : text.substring(0, colon);
+        WithArgument<T> made = colon < 0 ? null : withArgument.get(name);
+        if (made != null) {
+            return made(made, text, text.substring(colon + 1));
+        }
+        if (builtIn.containsKey(name)) {
+            throw new BadInput(flag + " is '" + text + "', but " + name + " takes no argument; write " + name);
+        }
+        return shared(text);
+    }
+
+    private T made(WithArgument<T> known, String text, String argument) {
+        try {
+            return known.policy.apply(argument);
+        } catch (NumberFormatException e) {
+            throw new BadInput(
+                    flag + " is '" + text + "', whose argument '" + argument + "' is not the number that " + known.form
+                            + " expects",
+                    e);
+        }
     }
 
     private T shared(String text) {
@@ -119,9 +144,9 @@ final class PolicyChoice<T> {
     private List<String> names() {
         return Stream.concat(
                         builtIn.keySet().stream(),
-                        withArgument.keySet().stream()
-                                .filter(name -> !builtIn.containsKey(name))
-                                .map(name -> name + ":ARGUMENT"))
+                        withArgument.entrySet().stream()
+                                .filter(known -> !builtIn.containsKey(known.getKey()))
+                                .map(known -> known.getValue().form))
                 .toList();
     }
 

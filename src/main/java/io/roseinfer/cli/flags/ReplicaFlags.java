@@ -6,6 +6,7 @@ import io.roseinfer.engine.routing.RoutingPolicy;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
@@ -17,8 +18,20 @@ final class ReplicaFlags {
      * A built-in routing policy.
      *
      * @param usesState whether it depends on the state of replicas
+     * @param argument its argument, if it has one, which may be omitted
      */
-    private record BuiltIn(String name, boolean usesState, Supplier<RoutingPolicy> policy) {}
+    private record BuiltIn(
+            String name, boolean usesState, Supplier<RoutingPolicy> policy, Optional<Argument> argument) {
+        BuiltIn(String name, boolean usesState, Supplier<RoutingPolicy> policy) {
+            this(name, usesState, policy, Optional.empty());
+        }
+
+        String form() {
+            return name + argument.map(known -> "[:" + known.label + "]").orElse("");
+        }
+    }
+
+    private record Argument(String label, Function<String, RoutingPolicy> policy) {}
 
     private static final List<BuiltIn> BUILT_IN = List.of(
             new BuiltIn("pull", false, RoutingPolicy::pull),
@@ -27,13 +40,17 @@ final class ReplicaFlags {
             new BuiltIn("round-robin", false, RoutingPolicy::roundRobin),
             new BuiltIn("vllm", true, RoutingPolicy::vllm),
             new BuiltIn("sglang", true, RoutingPolicy::sglang),
-            new BuiltIn("dynamo", true, RoutingPolicy::dynamo));
+            new BuiltIn(
+                    "dynamo",
+                    true,
+                    RoutingPolicy::dynamo,
+                    Optional.of(new Argument("W", weight -> RoutingPolicy.dynamo(Double.parseDouble(weight))))));
 
-    /** The names of the built-in policies, for the help. */
-    static final class Names implements Iterable<String> {
+    /** The names of the built-in policies with their arguments, for the help. */
+    static final class Forms implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
-            return BUILT_IN.stream().map(BuiltIn::name).iterator();
+            return BUILT_IN.stream().map(BuiltIn::form).iterator();
         }
     }
 
@@ -52,10 +69,10 @@ final class ReplicaFlags {
     @Option(
             names = "--routing",
             paramLabel = "<POLICY|CLASS|FILE.java[:ARG]>",
-            completionCandidates = Names.class,
+            completionCandidates = Forms.class,
             description =
                     "How to choose a replica for a request: ${COMPLETION-CANDIDATES}, or a RoutingPolicy by class name or source file;"
-                            + " ARG goes to its constructor. pull takes the first one with room.")
+                            + " ARG goes to its constructor. pull takes the first one with room; W is the weight of the prompt tokens to compute (default: 1).")
     private String routing = "pull";
 
     /**
@@ -80,7 +97,10 @@ final class ReplicaFlags {
     /** Returns a new routing policy. */
     RoutingPolicy policy() {
         PolicyChoice<RoutingPolicy> choice = PolicyChoice.of("--routing", RoutingPolicy.class);
-        BUILT_IN.forEach(known -> choice.or(known.name, known.policy));
+        for (BuiltIn known : BUILT_IN) {
+            choice.or(known.name, known.policy);
+            known.argument.ifPresent(argument -> choice.orWithArgument(known.name, argument.label, argument.policy));
+        }
         return choice.make(routing);
     }
 }

@@ -34,10 +34,10 @@ public final class SpeculateFlag {
         return PolicyChoice.of(FLAG, Drafter.class)
                 .or("none", Drafter::none)
                 .or("ngram", () -> Drafter.ngram(DEFAULT_TOKENS))
-                .orWithArgument("ngram", argument -> Drafter.ngram(tokens(argument)))
+                .orWithArgument("ngram", "N", argument -> Drafter.ngram(tokens(argument)))
                 .or("suffix", () -> Drafter.suffix(DEFAULT_TOKENS, false))
-                .orWithArgument("suffix", this::suffix)
-                .orWithArgument("synthetic", SyntheticDrafter::new)
+                .orWithArgument("suffix", "N[:shared]", this::suffix)
+                .orWithArgument("synthetic", "RATES", SyntheticDrafter::new)
                 .make(drafter);
     }
 

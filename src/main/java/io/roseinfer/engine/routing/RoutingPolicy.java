@@ -1,5 +1,6 @@
 package io.roseinfer.engine.routing;
 
+import io.roseinfer.base.RoseException.BadInput;
 import java.util.List;
 
 /**
@@ -80,16 +81,29 @@ public interface RoutingPolicy {
         return new SglangRule();
     }
 
-    /**
-     * Returns the policy of Dynamo's KV router with overlap weight 1 and temperature 0. It minimizes the blocks to
-     * compute, of earlier requests and the uncached ones of this one, plus the blocks held, including those of this
-     * one. Here the unit is tokens.
-     */
+    /** Returns the policy of Dynamo's KV router with overlap weight 1, its default. */
     static RoutingPolicy dynamo() {
-        return new LeastCost("dynamo", true, (request, replica) -> {
+        return dynamo(1);
+    }
+
+    /**
+     * Returns the policy of Dynamo's KV router with temperature 0. It minimizes the weighted blocks to compute, of
+     * earlier requests and the uncached ones of this one, plus the blocks held, including those of this one. Here the
+     * unit is tokens.
+     *
+     * @param overlapWeight weight of the blocks to compute; 0 only balances the blocks held
+     * @throws BadInput unless it is 0 or more and finite
+     */
+    static RoutingPolicy dynamo(double overlapWeight) {
+        BadInput.require(
+                overlapWeight >= 0 && Double.isFinite(overlapWeight),
+                "the overlap weight of dynamo",
+                overlapWeight,
+                "0 or more, and finite");
+        return new LeastCost(overlapWeight == 1 ? "dynamo" : "dynamo:" + overlapWeight, true, (request, replica) -> {
             long prefill = replica.uncomputedPromptTokens() + request.promptTokens() - replica.cachedTokens(request);
             long decode = replica.heldTokens() + request.promptTokens();
-            return prefill + decode;
+            return overlapWeight * prefill + decode;
         });
     }
 }
