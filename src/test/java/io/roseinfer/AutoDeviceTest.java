@@ -33,6 +33,8 @@ class AutoDeviceTest {
     private String openWithADriver(String path) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "--add-modules=jdk.incubator.vector",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
