@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.compare.ComparisonReport;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -16,8 +17,11 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -735,6 +739,56 @@ class SimulatedTimeTest {
         assertThat(Path.of(page)).content().containsOnlyOnce(ComparisonReport.SIMULATED);
         assertThat(SimBench.read(file).get("roseinfer").get("notes").get(0).stringValue())
                 .isEqualTo(ComparisonReport.SIMULATED);
+    }
+
+    private List<String> comparedTo(String b, String... flags) throws IOException {
+        Path page = directory.resolve("page.html");
+        Path file = directory.resolve("ab.json");
+        Outcome outcome = bench(
+                "ab",
+                List.of("--backend=sim", "--pairs=10", "--metric=median_e2el_ms", "--request-rate=20", "--b=" + b),
+                with(flags, "--num-prompts=30", "--report=" + page, "--json=" + file));
+        assertThat(outcome.code()).as(outcome.err()).isIn(0, 9);
+        assertThat(outcome.out()).contains("\nB is ");
+        return List.of(
+                outcome.out().substring(outcome.out().indexOf("\nB is ")),
+                SimBench.read(file).at("/roseinfer/notes").toString(),
+                Files.readString(page).replace("&#39;", "'"));
+    }
+
+    @Test
+    void change_below_the_largest_error_of_the_costs_is_noted_in_text_json_and_page() throws IOException {
+        String note =
+                "The change is below the largest error of the costs (29.3 %); measure both before relying on its sign";
+        assertThat(comparedTo("--max-batch-size=3"))
+                .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
+        assertThat(comparedTo("--max-batch-size=1"))
+                .allSatisfy(output -> assertThat(output).doesNotContain("The change is below", "not validated"));
+    }
+
+    @Test
+    void change_by_costs_that_are_not_validated_is_noted_in_text_json_and_page() throws IOException {
+        String rest = " are not validated; measure both before relying on the change";
+        assertThat(comparedTo("--step-cost-scale=1.1"))
+                .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs of B" + rest));
+        assertThat(comparedTo("--max-batch-size=1", "--model=random:gpt2", "--step-costs=step:4,token:0.05"))
+                .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs" + rest));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "costs: x, largest error against real runs 3.5 % (of p50)   | 0.035",
+                "costs: x, not validated against real runs                  |",
+                "step costs step:4                                          |",
+                "a, largest error against real runs 3 % (p50); engine 1: b, largest error against real runs 4 % (p50) | 0.04",
+                "a, largest error against real runs 3 % (p50); engine 1: b, not validated with 2 engines |",
+                "a, largest error against real runs 3 % (p50); engine 1: step costs step:4 |"
+            })
+    void largest_error_is_of_all_engines(String source, @Nullable Double error) {
+        assertThat(Environment.simulated("25", Optional.empty(), source).largestError())
+                .isEqualTo(error == null ? OptionalDouble.empty() : OptionalDouble.of(error));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.compare;
 
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -285,6 +287,48 @@ public final class ComparisonReport {
                 ? ""
                 : String.format(Locale.ROOT, "; %.1f %% are allowed", 100 * arms.noWorseThan());
         return "B is " + (better ? "better" : "worse") + ": " + arms.metric() + " changes by " + by + allowed;
+    }
+
+    /**
+     * Returns a caution on the change of the deciding metric if both arms are simulated and either their costs are not validated or the
+     * change is below their largest error; empty if no change is shown.
+     *
+     * @param environments the environment of A first and of B last
+     */
+    public static Optional<String> caution(Comparison comparison, String metric, List<Environment> environments) {
+        OptionalDouble change = shownChange(comparison, metric);
+        if (change.isEmpty()
+                || environments.isEmpty()
+                || environments.stream().anyMatch(each -> each.simulated().isEmpty())) {
+            return Optional.empty();
+        }
+        OptionalDouble a = environments.getFirst().largestError();
+        OptionalDouble b = environments.getLast().largestError();
+        if (a.isEmpty() || b.isEmpty()) {
+            String arm = a.isPresent() ? " of B" : b.isPresent() ? " of A" : "";
+            return Optional.of("The costs" + arm + " are not validated; measure both before relying on the change");
+        }
+        double error = Math.max(a.getAsDouble(), b.getAsDouble());
+        return Math.abs(change.getAsDouble()) < error
+                ? Optional.of(String.format(
+                        Locale.ROOT,
+                        "The change is below the largest error of the costs (%.1f %%); measure both before relying on its sign",
+                        100 * error))
+                : Optional.empty();
+    }
+
+    /** Returns the change of a metric from A to B, as a share; empty if none is shown. */
+    private static OptionalDouble shownChange(Comparison comparison, String metric) {
+        PairedRatio ratio = comparison.ratios().get(metric);
+        if (Comparison.isIdentical(comparison.pairs(), metric)) {
+            return OptionalDouble.empty();
+        }
+        if (ratio != null) {
+            return ratio.isEven() ? OptionalDouble.empty() : OptionalDouble.of(ratio.ratio() - 1);
+        }
+        return comparison.isOfOneRun() && comparison.positive().contains(metric)
+                ? OptionalDouble.of(only(comparison, metric) - 1)
+                : OptionalDouble.empty();
     }
 
     private static String withoutRatio(Comparison comparison, ComparisonResult.Arms arms, boolean worse) {

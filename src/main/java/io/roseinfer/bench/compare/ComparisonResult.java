@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -76,12 +77,14 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
                 comparison.pairs(),
                 comparison.withZeros(),
                 comparison.ratios(),
-                Stream.concat(
+                Stream.of(
                                 study.environments().stream()
                                         .flatMap(machine -> machine.simulated().stream())
                                         .limit(1)
                                         .map(costs -> ComparisonReport.SIMULATED),
+                                ComparisonReport.caution(comparison, arms.metric(), study.environments()).stream(),
                                 ComparisonReport.notes(comparison.pairs()).stream())
+                        .flatMap(Function.identity())
                         .toList()));
     }
 

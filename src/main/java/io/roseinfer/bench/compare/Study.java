@@ -13,7 +13,8 @@ import java.util.List;
  * @param shared the arguments of bench serve shared by all runs
  * @param objectives bounds of good requests; its members are inlined
  * @param percentiles percentiles of {@code --metric-percentiles}, 0 to 100; absent for 99 alone
- * @param environments environments of the runs, without the warm-up; several if a sweep was resumed on another machine
+ * @param environments environments of the runs, without the warm-up: of A, then B (only one if equal, in files of
+ *     earlier versions); of a sweep each different one
  */
 public record Study(
         List<String> command,

@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
@@ -10,7 +11,10 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The environment of a result. Unknown values are empty, and {@code null} in JSON.
@@ -37,6 +41,13 @@ public record Environment(
         @JsonInclude(Include.NON_ABSENT) Optional<String> simulated,
         @JsonInclude(Include.NON_ABSENT) Optional<Host> host,
         @JsonInclude(Include.NON_EMPTY) Map<String, String> policies) {
+    /** Separates the costs of engines in the source of simulated times. */
+    private static final Pattern ENGINES = Pattern.compile("; (?=engine \\d+: )");
+
+    /** The end of the source of simulated times, which compares predictions by the costs with real runs. */
+    private static final Pattern VALIDATION =
+            Pattern.compile(".*, (largest error against real runs (?<percent>[0-9.]+) %.*|not validated.*)");
+
     /**
      * A machine and its JVM.
      *
@@ -109,6 +120,22 @@ public record Environment(
                 one -> new Host(one.os(), one.cores(), one.memoryBytes(), one.jvmFlags(), OptionalDouble.empty()));
         return new Environment(
                 jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated, ofAll, policies);
+    }
+
+    /** Returns the largest stated error of simulated times, as a share; empty for a measurement, and unless it is stated for all engines. */
+    public OptionalDouble largestError() {
+        double[] errors = validations()
+                .mapToDouble(match -> match.matches() && match.group("percent") != null
+                        ? Double.parseDouble(match.group("percent")) / 100
+                        : Double.NaN)
+                .toArray();
+        // The maximum with NaN is NaN.
+        double largest = Arrays.stream(errors).max().orElse(Double.NaN);
+        return Double.isNaN(largest) ? OptionalDouble.empty() : OptionalDouble.of(largest);
+    }
+
+    private Stream<Matcher> validations() {
+        return simulated.stream().flatMap(ENGINES::splitAsStream).map(VALIDATION::matcher);
     }
 
     /** Returns the lines of a text report with the sources of simulated times; empty for measurements. */

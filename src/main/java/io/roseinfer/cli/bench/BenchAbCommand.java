@@ -22,9 +22,9 @@ import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.flags.Within;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -151,7 +151,8 @@ public final class BenchAbCommand implements Command {
         private final List<String> command;
         private final List<String> shared;
         private final Optional<ResultFile> file;
-        private final Set<Environment> environments = new LinkedHashSet<>();
+        /** The environments of A and B. */
+        private final List<Environment> environments = new ArrayList<>();
 
         private Results(List<String> command, List<String> shared, Optional<ResultFile> file) {
             this.command = command;
@@ -233,6 +234,8 @@ public final class BenchAbCommand implements Command {
         terminal.print(simulated.isEmpty() ? "" : simulated + ComparisonReport.SIMULATED + "\n");
         terminal.print("Both: " + (results.shared.isEmpty() ? "no flags" : String.join(" ", results.shared)) + "\n");
         terminal.print(ComparisonReport.text(comparison, results.arms(measured), percentiles.values()));
+        ComparisonReport.caution(comparison, metric, results.environments)
+                .ifPresent(caution -> terminal.print(caution + "\n"));
         if (measured.all().size() < pairs && !comparison.isOfOneRun()) {
             terminal.note("the comparison is invalid: " + measured.all().size() + " of " + pairs
                     + " pairs were measured, " + measured.discarded() + " had an invalid run");

@@ -67,6 +67,7 @@ final class ComparisonSection {
     /** Returns the environments of a study's runs in one line; empty if unknown. */
     static String machines(Study study) {
         return study.environments().stream()
+                .distinct()
                 .map(machine -> String.join(", ", ResultJson.flat(machine).values()))
                 .collect(Collectors.joining("; "));
     }
@@ -133,6 +134,11 @@ final class ComparisonSection {
             verdict.text(" changes by " + change(decides.ratio()) + " (" + change(decides.low()) + " to "
                     + change(decides.high()) + ") from A to B. ");
             verdict.strong(outcome(decides, worse));
+            ComparisonReport.caution(
+                            new Comparison(own.pairs(), own.ratios()),
+                            own.metric(),
+                            own.study().environments())
+                    .ifPresent(caution -> verdict.text(" " + caution + "."));
             verdict.text(" " + own.pairs().size() + " pairs detect changes of "
                     + ComparisonReport.detected(decides) + " with a power of 80 %. "
                     + ComparisonReport.UNCORRECTED);
