@@ -446,27 +446,10 @@ class BenchStudiesTest {
                 file("run.json"));
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(read("run.json").get("steps").get("rows")).isNotEmpty();
-        giveStepsTimesOfTheirTokens(directory.resolve("run.json"));
+        RecordedSteps.timeByTokens(directory.resolve("run.json"));
         Outcome replay = bench("replay", List.of(file("run.json")));
         assertThat(replay.code()).as(replay.err()).isZero();
         assertThat(replay.out()).contains("40 requests, on sim", "TPOT p90");
-    }
-
-    /** Replaces measured durations, to which no costs can be fitted on a loaded machine. */
-    private static void giveStepsTimesOfTheirTokens(Path run) throws IOException {
-        JsonNode document = StrictJson.parse(Files.readAllBytes(run));
-        List<String> columns = document.at("/roseinfer/steps/columns")
-                .valueStream()
-                .map(JsonNode::stringValue)
-                .toList();
-        document.at("/roseinfer/steps/rows").forEach(row -> {
-            ArrayNode step = (ArrayNode) row;
-            List.of("plan_nanos", "pack_nanos", "apply_nanos").forEach(phase -> step.set(columns.indexOf(phase), 0));
-            step.set(
-                    columns.indexOf("device_nanos"),
-                    1000 + 10 * step.get(columns.indexOf("tokens")).asLong());
-        });
-        Files.writeString(run, document.toString());
     }
 
     @Test
