@@ -741,6 +741,49 @@ class SimulatedTimeTest {
                 .isEqualTo(ComparisonReport.SIMULATED);
     }
 
+    private List<String> csv(String study, String... flags) throws IOException {
+        Path file = directory.resolve("table.csv");
+        Outcome outcome = bench(study, List.of(), with(flags, "--csv=" + file));
+        assertThat(outcome.code()).as(outcome.err()).isIn(0, 9);
+        return Files.readAllLines(file);
+    }
+
+    @Test
+    void csv_tells_simulated_times_from_measured_ones() throws IOException {
+        String[] measured = {"--device=sim", "--model=builtin:tiny", "--num-prompts=4", "--max-dispatch-lag-ms=1000"};
+        String[] simulated = {"--backend=sim", "--num-prompts=30", "--request-rate=20"};
+        assertThat(csv("serve", measured).getFirst()).endsWith(",simulated,validation");
+        assertThat(csv("serve", measured)).last().asString().endsWith(",false,");
+        assertThat(csv("serve", simulated))
+                .last()
+                .asString()
+                .contains(",true,\"largest error against real runs 29.3 % (");
+        assertThat(csv("serve", with(simulated, "--step-costs=step:4")))
+                .last()
+                .asString()
+                .endsWith(",true,not validated");
+        List<String> sweep = csv("sweep", with(simulated, "--vary=max-batch-size=1,4", "--step-cost-scale=2"));
+        assertThat(sweep.getFirst()).endsWith(",simulated,validation");
+        assertThat(sweep.subList(1, 3))
+                .allSatisfy(row -> assertThat(row).endsWith(",true,not validated against real runs"));
+        List<String> arms = csv("ab", with(simulated, "--pairs=10", "--b=--step-cost-scale=1.5"));
+        assertThat(arms.get(1)).contains(",a,", ",true,\"largest error against real runs 29.3 % (");
+        assertThat(arms.get(2)).contains(",b,").endsWith(",true,not validated against real runs");
+    }
+
+    @Test
+    void points_of_a_sweep_have_their_own_validation_in_csv() throws IOException {
+        List<String> points = csv(
+                "sweep",
+                "--backend=sim",
+                "--num-prompts=30",
+                "--request-rate=20",
+                "--vary=step-cost-scale=1.0,2.0",
+                "--random-input-len=256");
+        assertThat(points.get(1)).contains(",true,\"largest error against real runs");
+        assertThat(points.get(2)).endsWith(",true,not validated against real runs");
+    }
+
     private List<String> comparedTo(String b, String... flags) throws IOException {
         Path page = directory.resolve("page.html");
         Path file = directory.resolve("ab.json");

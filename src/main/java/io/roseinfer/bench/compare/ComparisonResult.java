@@ -91,21 +91,32 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
     @Override
     public List<Map<String, String>> table() {
         List<Map<String, String>> table = new ArrayList<>();
+        Map<String, String> ofA = new LinkedHashMap<>();
+        Map<String, String> ofB = new LinkedHashMap<>();
+        if (!roseinfer.study().environments().isEmpty()) {
+            CsvReport.simulation(ofA, roseinfer.study().environments().getFirst());
+            CsvReport.simulation(ofB, roseinfer.study().environments().getLast());
+        }
         for (int pair = 0; pair < roseinfer.pairs().size(); pair++) {
             Comparison.Pair measured = roseinfer.pairs().get(pair);
-            table.addAll(rows(pair, measured.seed(), "a", roseinfer.a(), measured.a()));
-            table.addAll(rows(pair, measured.seed(), "b", roseinfer.b(), measured.b()));
+            table.addAll(rows(pair, measured.seed(), "a", roseinfer.a(), measured.a(), ofA));
+            table.addAll(rows(pair, measured.seed(), "b", roseinfer.b(), measured.b(), ofB));
         }
         return table;
     }
 
     private static List<Map<String, String>> rows(
-            int pair, long seed, String arm, List<String> flags, Map<String, Double> metrics) {
+            int pair,
+            long seed,
+            String arm,
+            List<String> flags,
+            Map<String, Double> metrics,
+            Map<String, String> others) {
         Map<String, String> row = new LinkedHashMap<>();
         row.put("pair", Integer.toString(pair));
         row.put("seed", Long.toString(seed));
         row.put("arm", arm);
         row.put("flags", String.join(" ", flags));
-        return CsvReport.rows(row, metrics, Map.of());
+        return CsvReport.rows(row, metrics, others);
     }
 }

@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
@@ -10,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 
 /**
  * One run of a sweep.
@@ -19,12 +21,14 @@ import java.util.OptionalDouble;
  *     {@code needed_requests} of loads that are too short, and {@code extrapolated_share} of simulated runs
  * @param failed number of failed requests
  * @param reasons reasons why the run is invalid; empty if it is valid
+ * @param environment index in {@link Study#environments}; absent in files of earlier versions
  */
 public record SweepPoint(
         Map<String, String> flags,
         @JsonProperty("figures") Map<String, Double> metrics,
         int failed,
-        List<String> reasons) {
+        List<String> reasons,
+        @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalInt environment) {
     /** The metric with the number of requests, including failed ones. */
     public static final String REQUESTS = "requests";
 
@@ -50,6 +54,11 @@ public record SweepPoint(
         flags = Collections.unmodifiableMap(new LinkedHashMap<>(flags));
         metrics = Collections.unmodifiableMap(new LinkedHashMap<>(metrics));
         reasons = List.copyOf(reasons);
+    }
+
+    /** Creates a point without an environment. */
+    public SweepPoint(Map<String, String> flags, Map<String, Double> metrics, int failed, List<String> reasons) {
+        this(flags, metrics, failed, reasons, OptionalInt.empty());
     }
 
     /**
@@ -86,7 +95,12 @@ public record SweepPoint(
     public SweepPoint with(String metric, double value) {
         Map<String, Double> more = new LinkedHashMap<>(metrics);
         more.put(metric, value);
-        return new SweepPoint(flags, more, failed, reasons);
+        return new SweepPoint(flags, more, failed, reasons, environment);
+    }
+
+    /** Returns the point with its environment's index. */
+    public SweepPoint in(int index) {
+        return new SweepPoint(flags, metrics, failed, reasons, OptionalInt.of(index));
     }
 
     /** Returns the share of extrapolated time if it is more than 10 %. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.roseinfer.bench.report.BenchResult;
 import io.roseinfer.bench.report.CsvReport;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultKind;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -124,10 +125,18 @@ public record SweepResult(Own roseinfer) implements BenchResult {
         return sweep().points().stream().flatMap(point -> rows(point).stream()).toList();
     }
 
-    private static List<Map<String, String>> rows(SweepPoint point) {
+    /** Returns the environment of a point; empty if unknown. */
+    private Optional<Environment> environment(SweepPoint point) {
+        List<Environment> all = roseinfer.study().environments();
+        int index = point.environment().orElse(all.size() == 1 ? 0 : -1);
+        return index >= 0 && index < all.size() ? Optional.of(all.get(index)) : Optional.empty();
+    }
+
+    private List<Map<String, String>> rows(SweepPoint point) {
         Map<String, String> others = new LinkedHashMap<>();
         others.put("failed", Integer.toString(point.failed()));
         others.put("invalid", String.join("; ", point.reasons()));
+        environment(point).ifPresent(known -> CsvReport.simulation(others, known));
         return CsvReport.rows(point.flags(), point.metrics(), others);
     }
 }

@@ -134,6 +134,13 @@ public record Environment(
         return Double.isNaN(largest) ? OptionalDouble.empty() : OptionalDouble.of(largest);
     }
 
+    /** Returns how predictions by the costs of simulated times compare with real runs, for each engine with other costs; empty for a measurement. */
+    public String validation() {
+        return validations()
+                .map(match -> match.matches() ? match.group(1) : "not validated")
+                .collect(Collectors.joining("; "));
+    }
+
     private Stream<Matcher> validations() {
         return simulated.stream().flatMap(ENGINES::splitAsStream).map(VALIDATION::matcher);
     }

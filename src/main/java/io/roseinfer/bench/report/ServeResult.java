@@ -583,10 +583,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
 
     @Override
     public List<Map<String, String>> table() {
-        return new MappedList<>(roseinfer.requests(), ServeResult::row);
+        return new MappedList<>(roseinfer.requests(), request -> row(request, roseinfer.environment()));
     }
 
-    private static Map<String, String> row(Request request) {
+    private static Map<String, String> row(Request request, Environment environment) {
         CallResult call = request.call();
         Map<String, String> row = new LinkedHashMap<>();
         row.put("id", Integer.toString(request.id()));
@@ -621,6 +621,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             traits.conversation().ifPresent(number -> row.put("conversation", Integer.toString(number)));
             traits.turn().ifPresent(number -> row.put("turn", Integer.toString(number)));
         });
+        CsvReport.simulation(row, environment);
         return row;
     }
 }

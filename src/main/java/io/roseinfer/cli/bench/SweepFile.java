@@ -10,11 +10,9 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.ResultKind;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /** The points of a sweep so far, and their file. */
 final class SweepFile {
@@ -22,7 +20,7 @@ final class SweepFile {
     private final Study study;
     private final double attainment;
     private final List<SweepPoint> points = new ArrayList<>();
-    private final Set<Environment> environments = new LinkedHashSet<>();
+    private final List<Environment> environments = new ArrayList<>();
 
     /**
      * Creates a sweep without points.
@@ -66,8 +64,11 @@ final class SweepFile {
 
     /** Adds a point with its environment, and rewrites the file. */
     void add(SweepPoint point, Environment environment) {
-        points.add(point);
-        environments.add(environment.ofMany());
+        Environment ofMany = environment.ofMany();
+        if (!environments.contains(ofMany)) {
+            environments.add(ofMany);
+        }
+        points.add(point.in(environments.indexOf(ofMany)));
         file.ifPresent(to -> to.write(result()));
     }
 
