@@ -621,7 +621,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             traits.conversation().ifPresent(number -> row.put("conversation", Integer.toString(number)));
             traits.turn().ifPresent(number -> row.put("turn", Integer.toString(number)));
         });
-        CsvReport.simulation(row, environment);
+        CsvReport.simulated(row, environment);
         return row;
     }
 }
