@@ -166,11 +166,12 @@ class FleetCommandTest {
     @CsvSource(delimiter = '|', textBlock = """
             --engines=2 --prefill-engines=1 --kv-transfer=50 | not validated with prefill engines
             --engines=2 --death=0.2:1 --max-failed=100 | not validated with failures
-            --engines=2 --routing=vllm --view-age=20   | not validated with aged views
+            --engines=2 --routing=vllm --view-age=20   | not validated with --routing vllm, aged views
             """)
     void settings_that_no_validation_run_had_take_the_place_of_the_stated_error(String flags, String settings) {
         Outcome outcome = CliRunner.run(
-                ("bench fleet --num-prompts=20 --random-input-len=64 --random-output-len=16 " + flags).split(" "));
+                ("bench fleet --num-prompts=20 --request-rate=20 --random-input-len=64 --random-output-len=16 " + flags)
+                        .split(" "));
         assertThat(outcome.code()).as(outcome.err()).isZero();
         assertThat(outcome.out()).contains(settings).doesNotContain("largest error");
     }

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -778,11 +779,15 @@ class SimulatedTimeTest {
     }
 
     private List<String> comparedTo(String b, String... flags) throws IOException {
+        return compared("median_e2el_ms", b, flags);
+    }
+
+    private List<String> compared(String metric, String b, String... flags) throws IOException {
         Path page = directory.resolve("page.html");
         Path file = directory.resolve("ab.json");
         Outcome outcome = bench(
                 "ab",
-                List.of("--backend=sim", "--pairs=10", "--metric=median_e2el_ms", "--request-rate=20", "--b=" + b),
+                List.of("--backend=sim", "--pairs=10", "--metric=" + metric, "--request-rate=20", "--b=" + b),
                 with(flags, "--num-prompts=30", "--report=" + page, "--json=" + file));
         assertThat(outcome.code()).as(outcome.err()).isIn(0, 9);
         assertThat(outcome.out()).contains("\nB is ");
@@ -796,9 +801,10 @@ class SimulatedTimeTest {
     void change_below_the_largest_error_of_the_costs_is_noted_in_text_json_and_page() throws IOException {
         String note =
                 "The change is below the largest error of the costs (29.3 %); measure both before relying on its sign";
-        assertThat(comparedTo("--max-batch-size=3"))
+        String stallFree = "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256";
+        assertThat(compared("median_e2el_ms", stallFree))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
-        assertThat(comparedTo("--max-batch-size=1"))
+        assertThat(compared("median_ttft_ms", stallFree))
                 .allSatisfy(output -> assertThat(output).doesNotContain("The change is below", "not validated"));
     }
 
@@ -893,7 +899,7 @@ class SimulatedTimeTest {
                 .contains(
                         "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at f0b58181, not this"
                                 + " machine, largest error against real runs 29.3 % (p50, p90 and p99 of TTFT and TPOT in 16 runs of other"
-                                + " seeds, of prompts + outputs of 256 + 64, 512 + 256, 128 + 128 with 2,000 + 64 and 16,000 + 32, and"
+                                + " seeds, with which the fit was chosen, of prompts + outputs of 256 + 64, 512 + 256, 128 + 128 with 2,000 + 64 and 16,000 + 32, and"
                                 + " 128 + 96 with 1,100 + 48 tokens, the last with three policies, and with three routings on two"
                                 + " engines)\n",
                         "Valid: yes");
@@ -926,12 +932,19 @@ class SimulatedTimeTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--replicas=2 --routing=vllm | , not validated with 2 engines or --routing vllm",
+                "--replicas=2 --routing=vllm | , not validated with 2 engines, --routing vllm",
                 "--chunked-prefill          | , not validated with chunked prefill",
                 "--prefill-admission-policy=pack --preemption-policy=youngest | , not validated with --prefill-admission-policy pack",
                 "--speculate=synthetic:0.5  | , not validated with drafts",
                 "--step-noise=0.1           | , not validated with random step times",
-                "--step-cost-scale=1.5      | , multiplied by 1.5, not validated against real runs"
+                "--step-cost-scale=1.5      | , multiplied by 1.5, not validated against real runs",
+                "--request-rate=inf | , not validated with --request-rate inf, more active requests than the batch",
+                "--request-rate=5000 --max-active-requests=8 | , not validated with a load beyond the capacity",
+                "--max-active-requests=2     | , not validated with fewer active requests than the batch",
+                "--prefill-max-batch-size=1  | , not validated with --prefill-max-batch-size",
+                "--kv-blocks=500 --block-size=64 | , not validated with --block-size, --kv-blocks",
+                "--no-prefix-cache           | , not validated with --no-prefix-cache",
+                "--burstiness=0.5            | , not validated with --burstiness"
             })
     void settings_that_no_validation_covers_take_the_place_of_its_error(String flags, String words) {
         assertThat(bench(
@@ -941,14 +954,17 @@ class SimulatedTimeTest {
                                         "--num-prompts=30",
                                         "--step-costs=h200-gpt2",
                                         "--random-input-len=256"),
-                                flags.split(" "))
+                                (flags.contains("--request-rate") ? flags : flags + " --request-rate=20").split(" "))
                         .out())
                 .contains("not this machine" + words + "\n")
                 .doesNotContain("largest error");
     }
 
     private String sourceOf(String... flags) {
-        Outcome run = bench("serve", List.of("--backend=sim", "--num-prompts=5", "--random-output-len=8"), flags);
+        Outcome run = bench(
+                "serve",
+                List.of("--backend=sim", "--num-prompts=5", "--request-rate=20", "--random-output-len=8"),
+                flags);
         return run.out()
                 .lines()
                 .filter(line -> line.startsWith("Note: simulated time"))
@@ -972,6 +988,25 @@ class SimulatedTimeTest {
                 .contains("not validated with --step-policy StallFree:128 (class ");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--max-batch-size=256 --max-active-requests=256 --seed=7 --random-input-len=256 --random-output-len=64"
+                        + " --random-range-ratio=0.5 --prefill-max-tokens=8192 --num-prompts=2000 --request-rate=310",
+                "--max-batch-size=32 --max-active-requests=32 --prefill-max-tokens=2048 --num-prompts=1500 --seed=11"
+                        + " --random-input-len=128 --random-output-len=128 --random-range-ratio=0.8"
+                        + " --tenant=ask:share=4,input=128,output=96 --tenant=document:share=1,input=1100,output=48"
+                        + " --request-rate=195 --chunked-prefill --step-policy=tools/examples/policies/StallFree.java:256",
+                "--step-costs=h100-llama-3.2-1b --model=random:llama-3.2-1b --max-batch-size=256 --max-active-requests=256"
+                        + " --prefill-max-tokens=8192 --dataset=synthetic --random-input-len=128 --random-output-len=96"
+                        + " --clip-to=4096 --num-prompts=500 --request-rate=50"
+            })
+    void compared_commands_keep_the_stated_error(String flags) {
+        assertThat(bench("serve", List.of("--backend=sim", "--max-model-len=4096"), flags.split(" "))
+                        .out())
+                .contains("largest error against real runs");
+    }
+
     @Test
     void settings_validated_apart_are_not_validated_in_combination() {
         assertThat(sourceOf("--replicas=2", "--routing=least-tokens")).contains("largest error against real runs");
@@ -985,18 +1020,19 @@ class SimulatedTimeTest {
         List<String> costs = List.of("--backend=sim", "--step-costs=h200-qwen3-0.6b");
         assertThat(bench("serve", costs, "--dataset=synthetic", "--num-prompts=100", "--kv-blocks=200")
                         .out())
-                .contains(", not validated with preemptions or prefix-cache hits\n")
+                .contains(", not validated with --dataset, --kv-blocks, preemptions, prefix-cache hits\n")
                 .doesNotContain("largest error");
         String[] full = {"--num-prompts=30", "--random-input-len=256", "--kv-blocks=150", "--pairs=10"};
         assertThat(bench("ab", costs, with(full, "--request-rate=100", "--b=--prefill-max-batch-size=2"))
                         .out())
-                .contains("a/b: 10 pairs", ", not validated with preemptions\n")
+                .contains("a/b: 10 pairs", ", not validated with --kv-blocks", "preemptions\n")
                 .doesNotContain("largest error");
     }
 
     @Test
     void extrapolated_time_takes_the_place_of_the_stated_error() {
-        List<String> costs = List.of("--backend=sim", "--step-costs=h200-gpt2", "--num-prompts=50");
+        List<String> costs =
+                List.of("--backend=sim", "--step-costs=h200-gpt2", "--num-prompts=50", "--request-rate=20");
         assertThat(bench("serve", costs, "--random-input-len=900").out())
                 .contains(", not validated with over 5 % of the time outside the recorded range\n")
                 .doesNotContain("largest error");
@@ -1007,11 +1043,11 @@ class SimulatedTimeTest {
 
     @Test
     void point_of_a_sweep_without_a_stated_error_is_named() {
-        List<String> shared = List.of("--backend=sim", "--num-prompts=100", "--kv-blocks=300", "--max-batch-size=16");
-        Outcome sweep = bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1,200");
+        List<String> shared = List.of("--backend=sim", "--num-prompts=100", "--max-active-requests=8");
+        Outcome sweep = bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1,1000");
         assertThat(sweep.err())
                 .containsPattern("first at point \\{request-rate=1}: costs: .*largest error")
-                .containsPattern("first at point \\{request-rate=200}: costs: .*not validated with preemptions");
+                .containsPattern("first at point \\{request-rate=1000}: costs: .*not validated with a load beyond");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
@@ -21,9 +22,10 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * validation                   {largest_error_percent, of, covers[][], commit, date, command}: the largest difference of predictions from
- *                              real runs, in which values, {@link StepCosts.Validation#covered}, and the command that compares them;
- *                              absent if they were not compared
+ * validation                   {largest_error_percent, of, flags[], covers[][], commit, date, command}: the largest difference of
+ *                              predictions from real runs, in which values, {@link StepCosts.Validation#flags},
+ *                              {@link StepCosts.Validation#covered}, and the command that compares them; absent if they were not
+ *                              compared
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
@@ -128,14 +130,16 @@ public final class ShippedCosts {
                         "largest error against real runs "
                                 + comparison.path("largest_error_percent").asDouble() + " % ("
                                 + comparison.path("of").asString("") + ")",
+                        words(comparison.path("flags")),
                         comparison
                                 .path("covers")
                                 .valueStream()
-                                .map(combination -> combination
-                                        .valueStream()
-                                        .map(JsonNode::stringValue)
-                                        .collect(Collectors.toSet()))
+                                .map(ShippedCosts::words)
                                 .collect(Collectors.toSet()));
+    }
+
+    private static Set<String> words(JsonNode list) {
+        return list.valueStream().map(JsonNode::stringValue).collect(Collectors.toSet());
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {

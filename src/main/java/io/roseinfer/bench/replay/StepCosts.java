@@ -1,17 +1,19 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 
 /**
  * Step costs for simulated time.
@@ -34,24 +36,31 @@ public record StepCosts(
         boolean replayed,
         int inFlight,
         int kvBlocks) {
+    /** Share of waiting requests at the end of a load beyond which the load exceeds the capacity. */
+    private static final double MAX_WAITING_SHARE = 0.1;
+
     /**
      * A comparison of predictions by costs with real runs.
      *
      * @param words the error in words, for results; empty for costs that are not measured
-     * @param covered the combinations of settings and properties of the compared runs besides a single engine with default policies, in words
+     * @param flags the flags of the compared runs that may have any value
+     * @param covered the combinations of other settings and properties of the compared runs that differ from the defaults, in words
      */
-    public record Validation(String words, Set<Set<String>> covered) {
+    public record Validation(String words, Set<String> flags, Set<Set<String>> covered) {
         /** Costs that are not measured. */
-        static final Validation NONE = new Validation("", Set.of());
+        static final Validation NONE = new Validation("", Set.of(), Set.of());
 
         /** Measured costs that were not compared. */
-        static final Validation MISSING = new Validation("not validated against real runs", Set.of());
+        static final Validation MISSING = new Validation("not validated against real runs", Set.of(), Set.of());
 
         public Validation {
+            flags = Set.copyOf(flags);
             covered = Set.copyOf(covered);
         }
 
-        private String with(List<String> settings) {
+        private String with(List<String> all) {
+            List<String> settings =
+                    all.stream().filter(setting -> !flags.contains(setting)).toList();
             if (equals(MISSING) || settings.isEmpty() || covered.contains(Set.copyOf(settings))) {
                 return words;
             }
@@ -60,7 +69,7 @@ public record StepCosts(
                     .toList();
             return uncovered.isEmpty()
                     ? "not validated in this combination (" + String.join(", ", settings) + ")"
-                    : "not validated with " + String.join(" or ", uncovered);
+                    : "not validated with " + String.join(", ", uncovered);
         }
     }
 
@@ -143,18 +152,45 @@ public record StepCosts(
         return validation.equals(Validation.NONE) ? source : source + ", " + validation.with(settings);
     }
 
-    /** Returns the properties of a simulated run that a validation may not cover, in words. */
-    public static List<String> properties(LoadResult run) {
+    /**
+     * Returns the properties of a simulated run that a validation may not cover, in words.
+     *
+     * @param batch the maximum rows of a decode step
+     */
+    public static List<String> properties(LoadResult run, int batch) {
         long cached = run.steps().sum(Fact.CACHED_TOKENS);
-        return Stream.of(
-                        cached
-                                        > RunValidity.MIN_NOTED_SHARE
-                                                * (cached + run.steps().sum(Fact.PREFILL_TOKENS))
-                                ? "prefix-cache hits"
-                                : "",
-                        run.steps().sum(Fact.PREEMPTIONS) > 0 ? "preemptions" : "")
-                .filter(property -> !property.isEmpty())
-                .toList();
+        List<String> properties = new ArrayList<>();
+        if (cached > RunValidity.MIN_NOTED_SHARE * (cached + run.steps().sum(Fact.PREFILL_TOKENS))) {
+            properties.add("prefix-cache hits");
+        }
+        if (run.steps().sum(Fact.PREEMPTIONS) > 0) {
+            properties.add("preemptions");
+        }
+        if (IntStream.range(0, run.steps().size()).anyMatch(i -> run.steps().get(i, Fact.ACTIVE) > batch)) {
+            properties.add("more active requests than the batch");
+        }
+        if (isOverloaded(run)) {
+            properties.add("a load beyond the capacity");
+        }
+        return properties;
+    }
+
+    /** Returns whether a tenth of the requests had no first token when the last one was due. */
+    private static boolean isOverloaded(LoadResult run) {
+        long last = run.calls().stream()
+                .mapToLong(call -> call.times().dueNanos())
+                .max()
+                .orElse(0);
+        long waiting = run.calls().stream()
+                .filter(call -> call.times().dueNanos() < last)
+                .filter(call -> firstNanos(call) > last)
+                .count();
+        return waiting > MAX_WAITING_SHARE * run.calls().size();
+    }
+
+    private static long firstNanos(CallResult call) {
+        long[] tokens = call.arrivals().nanos();
+        return tokens.length == 0 ? call.times().endNanos() : tokens[0];
     }
 
     /** Returns the name of a run, and why it is invalid if it is. */

@@ -168,6 +168,15 @@ final class BackendFlags {
                 || last(option).equals(SIMULATED.get(name(option)));
     }
 
+    /** Returns the names of the flags that have another value than by default and are not ignored on {@code --backend sim}. */
+    static Stream<String> changedForSimulation(BenchServeFlags flags) {
+        return CommandSpec.forAnnotatedObject(flags).options().stream()
+                .filter(option -> effect(option, Kind.SIM) == Effect.HONORED)
+                .filter(option -> !Objects.equals(
+                        option.getValue(), DEFAULTS.findOption(name(option)).getValue()))
+                .map(BackendFlags::name);
+    }
+
     private static String last(OptionSpec option) {
         List<String> values = option.originalStringValues();
         return values.isEmpty() ? "" : values.getLast();

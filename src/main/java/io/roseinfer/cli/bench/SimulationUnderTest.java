@@ -49,13 +49,43 @@ final class SimulationUnderTest implements SystemUnderTest {
     /** The default batch limit is noted if the costs cover at least this many times as many rows. */
     private static final int FAR_BELOW = 4;
 
-    /** Flags that a validation may not cover, with their names in results. */
+    /** The names in results of flags that a validation may not cover, if they are not their own. */
     private static final Map<String, String> NAMES = Map.of(
+            "--chunked-prefill", "chunked prefill",
+            "--speculate", "drafts",
             "--death", "failures",
             "--view-age", "aged views",
             "--scale-policy", "scaling",
+            "--scale-interval", "scaling",
+            "--start-up", "scaling",
             "--prefill-engines", "prefill engines",
+            "--kv-transfer", "prefill engines",
             "--engine-costs", "engines of different costs");
+
+    /** Flags that leave the accuracy of step costs unchanged, or are named by their effect or value. */
+    private static final Set<String> NOT_NAMED = Set.of(
+            "--backend",
+            "--model",
+            "--offline",
+            "--memory-plan",
+            "--ignore-eos",
+            "--num-prompts",
+            "--duration",
+            "--seed",
+            "--trim-warmup-s",
+            "--trim-cooldown-s",
+            "--goodput",
+            "--slo",
+            "--max-failed",
+            "--step-costs",
+            "--step-cost-scale",
+            "--step-noise",
+            "--replicas",
+            "--routing",
+            "--prefill-admission-policy",
+            "--preemption-policy",
+            "--step-policy",
+            "--max-active-requests");
 
     /** Share of extrapolated time beyond which no stated error applies. */
     private static final double MAX_EXTRAPOLATED_SHARE = 0.05;
@@ -75,8 +105,8 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final Map<String, String> policyHashes;
     private final Terminal terminal;
     private final boolean hasBatchFlag;
-    private final List<String> namedSettings;
-    /** Properties of the runs so far that a validation may not cover. */
+    private final List<String> customPolicies;
+    /** Settings and properties of the runs so far that a validation may not cover. */
     private final Set<String> properties = new TreeSet<>();
 
     private long runs;
@@ -88,13 +118,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         this.spec = loaded.spec();
         this.costs = costs;
         this.hasBatchFlag = ExplicitFlags.has(line.command(), "--max-batch-size");
-        this.namedSettings = Stream.concat(
-                        NAMES.entrySet().stream()
-                                .filter(flag -> ExplicitFlags.has(line.command(), flag.getKey()))
-                                .map(Map.Entry::getValue)
-                                .sorted(),
-                        policies().entrySet().stream()
-                                .flatMap(flag -> policy(line.command(), flag.getKey(), flag.getValue())))
+        this.customPolicies = policies().entrySet().stream()
+                .flatMap(flag -> policy(line.command(), flag.getKey(), flag.getValue()))
                 .toList();
         this.settings =
                 BackendFlags.inForce(new SettingsInForce(loaded, asked).all(line.command(), flags.model()), line);
@@ -135,13 +160,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         if (costs.size() > 1) {
             settings.add(costs.size() + " engines");
         }
-        settings.addAll(namedSettings);
-        if (asked.scheduler().chunkedPrefill()) {
-            settings.add("chunked prefill");
-        }
-        if (asked.scheduler().drafter().maxTokens() > 0) {
-            settings.add("drafts");
-        }
+        settings.addAll(customPolicies);
         if (flags.simulation().hasRandomNoise()) {
             settings.add("random step times");
         }
@@ -225,7 +244,16 @@ final class SimulationUnderTest implements SystemUnderTest {
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
                 .run(offered);
-        properties.addAll(StepCosts.properties(result));
+        BackendFlags.changedForSimulation(ofRun)
+                .filter(flag -> !NOT_NAMED.contains(flag))
+                .forEach(flag -> properties.add(NAMES.getOrDefault(flag, flag)));
+        if (!offered.isScheduled()) {
+            properties.add("--request-rate inf");
+        }
+        if (asked.scheduler().maxActiveRequests() < asked.scheduler().maxBatchSize()) {
+            properties.add("fewer active requests than the batch");
+        }
+        properties.addAll(StepCosts.properties(result, asked.scheduler().maxBatchSize()));
         if (extrapolatedShare(result).orElse(0) > MAX_EXTRAPOLATED_SHARE) {
             properties.add("over 5 % of the time outside the recorded range");
         }
