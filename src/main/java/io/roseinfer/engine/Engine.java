@@ -288,7 +288,9 @@ public final class Engine implements AutoCloseable {
         GenerationRequest servable = asked.withSampling(EngineLimits.servable(asked.sampling(), spec()));
         GenerationRequest request =
                 servable.options().timeout().isPresent() ? servable.startingAt(clock.nanos()) : servable;
-        requireTokenizer(request);
+        if (tokenizer.isEmpty()) {
+            EngineLimits.requireNoTokenizer(request, "the model", Tokenizers.ADD_FILES + ", or give token ids");
+        }
         LogitConstraints constraints = RequestConstraints.of(request, spec(), tokenizer);
         manager.reserve();
         LiveRequest live = newRequest(request, constraints);
@@ -350,25 +352,6 @@ public final class Engine implements AutoCloseable {
         };
     }
 
-    private void requireTokenizer(GenerationRequest request) {
-        if (tokenizer.isPresent()) {
-            return;
-        }
-        if (request.prompt() instanceof Prompt.Text) {
-            throw new BadInput("the model has no tokenizer, so a text prompt cannot be read; " + Tokenizers.ADD_FILES
-                    + ", or give token ids");
-        }
-        if (!request.stop().isEmpty()) {
-            throw new BadInput("the model has no tokenizer, so stop strings cannot be found; leave them out");
-        }
-        if (!request.constraints().badWords().isEmpty()) {
-            throw new BadInput("the model has no tokenizer, so bad_words have no tokens; leave them out");
-        }
-        if (request.constraints().grammar().isPresent()) {
-            throw noTokensForGrammar();
-        }
-    }
-
     /** Tokenizes on a worker thread; a failure becomes the request's outcome. */
     private void tokenizeOnWorker(LiveRequest live) {
         try {
@@ -413,11 +396,8 @@ public final class Engine implements AutoCloseable {
     }
 
     private CompiledGrammar compiled(Grammar grammar) {
-        return grammars.orElseThrow(Engine::noTokensForGrammar).compile(grammar);
-    }
-
-    private static BadInput noTokensForGrammar() {
-        return new BadInput("the model has no tokenizer, so a grammar has no tokens; leave it out");
+        return grammars.orElseThrow(() -> EngineLimits.noTokensForGrammar("the model"))
+                .compile(grammar);
     }
 
     private void compile(Grammar grammar, LiveRequest live) {

@@ -174,6 +174,32 @@ public final class EngineLimits {
                 + " leaves room for at most " + (spec.contextLength() - 1);
     }
 
+    /**
+     * Throws if a request needs a tokenizer.
+     *
+     * @param owner what has none
+     * @param remedy what to do about a text prompt
+     */
+    static void requireNoTokenizer(GenerationRequest request, String owner, String remedy) {
+        String problem = owner + " has no tokenizer, so ";
+        if (request.prompt() instanceof Prompt.Text) {
+            throw new BadInput(problem + "a text prompt cannot be read; " + remedy);
+        }
+        if (!request.stop().isEmpty()) {
+            throw new BadInput(problem + "stop strings cannot be found; leave them out");
+        }
+        if (!request.constraints().badWords().isEmpty()) {
+            throw new BadInput(problem + "bad_words have no tokens; leave them out");
+        }
+        if (request.constraints().grammar().isPresent()) {
+            throw noTokensForGrammar(owner);
+        }
+    }
+
+    static BadInput noTokensForGrammar(String owner) {
+        return new BadInput(owner + " has no tokenizer, so a grammar has no tokens; leave it out");
+    }
+
     /** Throws if a request could never be served, before it reaches the engine's thread. */
     static void requireServable(int[] prompt, int maxNewTokens, ModelSpec spec, KvGeometry kv) {
         if (prompt.length == 0) {

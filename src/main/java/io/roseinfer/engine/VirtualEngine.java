@@ -18,6 +18,7 @@ import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
+import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
@@ -412,7 +413,8 @@ public final class VirtualEngine {
     /**
      * Submits a request whose prompt is token ids.
      *
-     * @param request may have a deadline, which is checked at the starts of iterations; must have no grammar
+     * @param request may have a deadline, which is checked at the starts of iterations; must need no tokenizer: no stop
+     *     strings, bad words or grammar
      * @param nanos when it arrives: not before the last event, and not after the next one
      * @return the request, whose values are final once it has ended
      * @throws BadInput if the request can never be served
@@ -456,8 +458,9 @@ public final class VirtualEngine {
         }
         requireServable(request);
         int[] prompt = prompt(request);
+        LogitConstraints constraints = RequestConstraints.of(request, spec, Optional.empty());
         inFlight.reserve();
-        LiveRequest live = newRequest(request, nanos);
+        LiveRequest live = newRequest(request, nanos).setConstraints(constraints);
         if (tokens < request.maxNewTokens()) {
             live.endAfter(firstToken.isPresent() ? tokens - 1 : tokens);
         }
@@ -503,14 +506,8 @@ public final class VirtualEngine {
     }
 
     private static int[] prompt(GenerationRequest request) {
-        if (request.constraints().grammar().isPresent()) {
-            throw new BadInput("the request has a grammar; virtual time computes no masks, so leave it out");
-        }
-        return switch (request.prompt()) {
-            case Prompt.Tokens tokens -> tokens.own();
-            case Prompt.Text text ->
-                throw new BadInput("the prompt is text; virtual time has no tokenizer, so give token ids");
-        };
+        EngineLimits.requireNoTokenizer(request, "virtual time", "give token ids");
+        return ((Prompt.Tokens) request.prompt()).own();
     }
 
     private LiveRequest newRequest(GenerationRequest asked, long nanos) {

@@ -12,6 +12,7 @@ import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.engine.routing.ViewAge;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
@@ -33,6 +34,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("sim")
@@ -416,6 +419,47 @@ class VirtualEngineTest {
         ReplicaView view = run.engine.views().getFirst();
         assertThat(view.outstandingTokens()).isEqualTo(25);
         assertThat(view.uncomputedPromptTokens()).isZero();
+        run.finish();
+    }
+
+    private static Stream<Arguments> needingTokenizer() {
+        GenerationRequest plain = Models.request(4, 1);
+        return Stream.of(
+                Arguments.of(GenerationRequest.of("text"), "a text prompt cannot be read; give token ids"),
+                Arguments.of(plain.withStop("end"), "stop strings cannot be found; leave them out"),
+                Arguments.of(plain.withBadWords("bad"), "bad_words have no tokens; leave them out"),
+                Arguments.of(plain.withGrammar(Grammar.jsonObject()), "a grammar has no tokens; leave it out"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("needingTokenizer")
+    void request_that_needs_a_tokenizer_is_rejected(GenerationRequest request, String message) {
+        Recorded run = new Recorded(1, RoutingPolicy.pull());
+        assertThatThrownBy(() -> run.engine.submit(request, 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("virtual time has no tokenizer, so " + message);
+        run.finish();
+    }
+
+    @Test
+    void constraints_restrict_tokens_as_in_an_engine_on_threads() {
+        GenerationRequest request = Models.request(6, 1, 2).withAllowedTokens(3, 5, 8);
+        Recorded run = new Recorded(1, RoutingPolicy.pull());
+        ObservedRequest live = run.engine.submit(request, 0);
+        run.finish();
+        try (Engine engine = Models.engine(Models.options(), SimOptions.defaults())) {
+            assertThat(run.engine.generatedIds(live))
+                    .isEqualTo(engine.generate(request).ids());
+        }
+    }
+
+    @Test
+    void constraints_that_contradict_the_request_are_rejected() {
+        Recorded run = new Recorded(1, RoutingPolicy.pull());
+        GenerationRequest request = Models.request(4, 1).withMinTokens(5);
+        assertThatThrownBy(() -> run.engine.submit(request, 0))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("minTokens is 5");
         run.finish();
     }
 
