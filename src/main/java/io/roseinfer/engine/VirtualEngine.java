@@ -465,9 +465,9 @@ public final class VirtualEngine {
             live.endAfter(firstToken.isPresent() ? tokens - 1 : tokens);
         }
         live.tokenized(prompt.length, nanos);
-        observer.on(new RequestEvent.Accepted(live));
-        observer.on(new RequestEvent.Tokenized(live));
         try {
+            observer.on(new RequestEvent.Accepted(live));
+            observer.on(new RequestEvent.Tokenized(live));
             enqueue(live, prompt, firstToken);
             recordViews();
         } catch (RuntimeException | Error e) {

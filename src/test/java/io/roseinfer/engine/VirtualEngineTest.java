@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,9 @@ class VirtualEngineTest {
         private final long wakeNanos;
         private final Map<ObservedRequest, FinishReason> ended = new HashMap<>();
         private final Map<ObservedRequest, Integer> admissions = new HashMap<>();
+        /** The events at which it throws. */
+        private Predicate<RequestEvent> fails = event -> false;
+
         private long promptTokens;
 
         Recorded(int replicas, int depth, EngineOptions options, RoutingPolicy routing, long wakeNanos) {
@@ -97,6 +101,9 @@ class VirtualEngineTest {
 
         @Override
         public void on(RequestEvent event) {
+            if (fails.test(event)) {
+                throw new IllegalStateException("observer");
+            }
             switch (event) {
                 case RequestEvent.Admitted(ObservedRequest request) -> admit(request);
                 case RequestEvent.Ended(ObservedRequest request, FinishReason reason) -> end(request, reason);
@@ -461,6 +468,18 @@ class VirtualEngineTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("minTokens is 5");
         run.finish();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RequestEvent.Accepted.class, RequestEvent.Tokenized.class})
+    void observer_that_throws_on_submission_leaves_no_request_in_flight(Class<? extends RequestEvent> type) {
+        Recorded run = new Recorded(1, 1, Models.options().withMaxInflightRequests(1), RoutingPolicy.pull(), 0);
+        run.fails = type::isInstance;
+        assertThatThrownBy(() -> run.submit(0, 4, 1)).isInstanceOf(IllegalStateException.class);
+        run.fails = event -> false;
+        ObservedRequest next = run.submit(0, 4, 1);
+        run.finish();
+        assertThat(run.reason(next)).isEqualTo(FinishReason.LENGTH);
     }
 
     @Test
