@@ -6,7 +6,9 @@
  * {@link io.roseinfer.scheduler.policy} and {@link io.roseinfer.metrics}, with {@link io.roseinfer.scheduler.SchedulerOptions},
  * {@link io.roseinfer.scheduler.FinishReason}, {@link io.roseinfer.base.RoseException} and {@link io.roseinfer.base.Clock}, and the types
  * that these take or return: {@link io.roseinfer.backend.Precision}, {@link io.roseinfer.backend.KvPrecision},
- * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy}, {@link io.roseinfer.tokenizer.Tokenizer},
+ * {@link io.roseinfer.backend.KvGeometry}, {@link io.roseinfer.engine.routing.RoutingPolicy} with
+ * {@link io.roseinfer.engine.routing.RoutedRequest} and {@link io.roseinfer.engine.routing.ReplicaView},
+ * {@link io.roseinfer.tokenizer.Tokenizer},
  * {@link io.roseinfer.tokenizer.chat.ChatTemplate} with {@link io.roseinfer.tokenizer.chat.Conversation},
  * {@link io.roseinfer.tokenizer.chat.reply.ReplyDelta},
  * {@link io.roseinfer.hub.DownloadListener}, {@link io.roseinfer.grammar.Grammar} and {@link io.roseinfer.model.ModelSpec}. It rejects a null argument with a

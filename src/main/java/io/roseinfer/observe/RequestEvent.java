@@ -29,7 +29,10 @@ public sealed interface RequestEvent {
     /** The prompt has been tokenized. */
     record Tokenized(ObservedRequest request) implements RequestEvent {}
 
-    /** The request is part of a step for the first time, on the engine's thread. */
+    /**
+     * The request is part of a step for the first time on its replica, on the engine's thread; again on another replica
+     * if that one fails.
+     */
     record Admitted(ObservedRequest request) implements RequestEvent {}
 
     /** The request has ended. Its reader is notified after all observers, and so finds the request counted. */

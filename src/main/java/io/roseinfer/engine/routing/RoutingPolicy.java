@@ -7,9 +7,10 @@ import java.util.List;
  * Chooses the replica that serves a request. A policy either binds a request to one replica or leaves it to any; then a
  * replica with free capacity ranks it with all others that it may admit.
  *
- * <p>This is the extension point for routing research: implement it and pass it to the engine. Submitting threads call
- * it concurrently, so state must be thread-safe. It must not block and must return a result for any request. A failed
- * replica is no longer offered; its requests without a token are requeued for the others.
+ * <p>This is the extension point for routing research: implement it and pass it to the engine. Submitting threads and
+ * the workers that tokenize and compile grammars call it concurrently, so state must be thread-safe. It must not block
+ * and must return a result for any request. A failed replica is no longer offered; its requests without a token are
+ * requeued for the others.
  */
 public interface RoutingPolicy {
     /** Returned by {@link #choose} to leave a request to any replica. */

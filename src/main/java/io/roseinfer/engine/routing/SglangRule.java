@@ -11,7 +11,7 @@ final class SglangRule implements RoutingPolicy {
     private static final double MIN_IMBALANCE_RATIO = 1.5;
     private static final double MIN_MATCH = 0.3;
 
-    /** Maximum prefixes remembered per replica; the min recently routed are dropped. */
+    /** Maximum prefixes remembered per replica; the least recently routed are dropped. */
     private static final int MAX_PREFIXES = 1 << 16;
 
     private final List<Routed> routed = new ArrayList<>();
