@@ -585,7 +585,8 @@ static std::vector<std::pair<std::string, Shape>> family_shapes() {
             {"heads of 12", small}, {"no rotation", learned}, {"heads of 256", huge}};
 }
 
-// Checks decode attention with GQA: every cluster size, short and long contexts, windows; rows of other lengths in between.
+// Checks decode attention with GQA: every cluster size and number of stages, short and long contexts, windows; rows of other
+// lengths in between.
 template <class T>
 static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = false) {
     const std::string type = std::string(TypeName<T>::value) + (fp8 ? " fp8" : "");
@@ -593,7 +594,13 @@ static void check_shared_attention(Kernels& kernels, bool quick, bool fp8 = fals
         for (int cluster : {1, 2, 4, 8}) {
             Plan p = decode_plan(33);
             p.attention = c.model.shape.headNorms ? Plan::DECODE_GQA_ROPE : Plan::DECODE_GQA, p.attentionCluster = cluster;
-            check_stages(type + " shared attention, " + what + ", cluster " + std::to_string(cluster), kernels, c, p);
+            for (int stages : {3, 2}) {
+                if (stages == 2 && (cluster > 2 || fp8 || c.model.shape.headPad() != 128)) continue;
+                p.attentionGqaStages = stages;
+                check_stages(type + " shared attention, " + what + ", cluster " + std::to_string(cluster) + ", " +
+                                 std::to_string(stages) + " stages",
+                             kernels, c, p);
+            }
         }
     };
     for (bool headNorms : {false, true}) {

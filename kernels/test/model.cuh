@@ -470,7 +470,8 @@ public:
             const int head = s.headPad(), cluster = plan.attentionCluster;
             const int blocks = s.kvHeadCount() * rows_ * cluster, multiprocessors = kernels_.multiprocessors();
             const bool wide = head * keyBytes == 256;
-            const int stages = !wide ? 4 : cluster <= 2 && blocks > 4 * multiprocessors / cluster ? 2 : 3;
+            const bool many = cluster <= 2 && blocks > 4 * multiprocessors / cluster;
+            const int stages = !wide ? 4 : plan.attentionGqaStages > 0 ? plan.attentionGqaStages : many ? 2 : 3;
             auto shared = [&](int stages, int bytes) {
                 return 4ull * stages * 2 * 16 * head * bytes + (8 * head / 4 + 8) * 32;
             };
@@ -482,8 +483,8 @@ public:
             if (plan.attention == Plan::DECODE_GQA_ROPE) {
                 kernels_("attention_decode_gqa_rope_" + std::to_string(head) + "_" + types(), launch, in(raw.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,
-                         in(rowOrder_), stages, s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()), in(model_.ropeTable.get()),
-                         s.headSize, s.queryScale(), 1e-5f);
+                         in(rowOrder_), stages, s.kvHeadCount(), s.window, in(model_.layers[layer].headNormWeights.get()),
+                         in(model_.ropeTable.get()), s.headSize, s.queryScale(), 1e-5f);
             } else {
                 kernels_("attention_decode_gqa_" + std::to_string(head) + "_" + types(), launch, in(queries.get()), kv,
                          in(rowStarts_), in(contextLengths_), in(blockStarts_), in(blocks_), attended.get(), panelRows_, s.heads,

@@ -110,6 +110,7 @@ struct Plan {
     int attentionStages = 8;
     bool attentionRegs = false;       // attention_decode_regs
     int attentionCluster = 1;         // attention_decode_gqa: blocks that split a context
+    int attentionGqaStages = 0;       // attention_decode_gqa with 256 bytes per key: 2 or 3, 0 as the engine chooses
     bool attentionInvariant = false;  // attention_decode_invariant and attention_prefill, not attention_decode and wgmma
     int prefillWarpgroups = 0;        // attention_prefill_wgmma: 1 to 3 consumer warpgroups, 0 as the engine chooses
     int prefillPackShift = -1;        // log2 of the heads that it packs in a tile, -1 as the engine chooses
