@@ -11,8 +11,8 @@
 // attention_decode_regs has two warps, which request their first block straight into registers. More of the past is in flight
 // during QKV than fits in shared memory next to the GEMM's ring. It pays while all thread blocks are resident at once.
 //
-// Launch: grid (heads, rows in `rowOrder`), block 128 (regs: 64), dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of other lengths
-// are skipped.
+// Launch: grid (heads, rows in `rowOrder`), block 128 (regs: 64), dynamic shared memory stages · 4096 bytes, stages ≥ 4. Rows of
+// other lengths are skipped.
 #include "include/paged_kv.cuh"
 #include "include/ptx.cuh"
 

@@ -232,7 +232,8 @@ __device__ __forceinline__ void exchange(const Results<HEAD>& results, float4* r
 
 // Heads: ReadyHeads, with the queries in p.queries; or RawHeads, with raw rows there.
 template <int HEAD, class T, class KV, class Heads>
-__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int* rowOrder, int givenStages, int window, const Heads& heads) {
+__device__ __forceinline__ void attend(const PagedAttention<T, KV>& p, const int* rowOrder, int givenStages, int window,
+                                       const Heads& heads) {
     using Layout = Ring<KV, HEAD>;
     using Fragments = KvFragments<KV, HEAD>;
     constexpr bool RAW = !std::is_same_v<Heads, ReadyHeads>;

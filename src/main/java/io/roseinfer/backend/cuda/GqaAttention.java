@@ -59,8 +59,8 @@ record GqaAttention(int headSize, int kvElementBytes) {
     }
 
     /**
-     * Returns the KV blocks that a warp of {@link #kernel} has in flight: 4, or for rows of 256 bytes 3, and 2 if the step has so many
-     * blocks that a third one on each SM loads more.
+     * Returns the number of KV blocks in flight per warp of {@link #kernel}: 4, or 3 for rows of 256 bytes. Steps with many thread
+     * blocks use 2 instead of 3, which leaves room for a third thread block per SM.
      */
     public int stages(int rows, int kvHeads, int multiprocessors) {
         if (headSize * kvElementBytes < WIDE_ROW_BYTES) {
