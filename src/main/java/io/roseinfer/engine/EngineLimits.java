@@ -28,6 +28,9 @@ public final class EngineLimits {
     /** Maximum of {@link ModelRunner#maxDraftedTokens} over all devices. */
     private static final int MAX_DRAFTED_TOKENS = 64;
 
+    /** Samples that a runner is loaded for at least, so that log-probabilities of a prompt need few steps. */
+    private static final int MIN_SAMPLES = 64;
+
     private EngineLimits() {}
 
     /**
@@ -47,7 +50,8 @@ public final class EngineLimits {
                 rows,
                 scheduler.maxBatchSize(),
                 Math.max(tokens, drafted),
-                Math.addExact(rows, drafted),
+                Math.max(Math.addExact(rows, drafted), MIN_SAMPLES),
+                drafted,
                 blockSize,
                 kvBlocks);
         int unused = StepInputs.listedBlocks(limits, Math.ceilDiv(spec.contextLength(), blockSize));
@@ -119,9 +123,14 @@ public final class EngineLimits {
             throw new BadInput("a step of these options has up to " + needed.maxTokens() + " tokens; "
                     + loadedFor(given.maxTokens()));
         }
-        if (given.maxSamples() < needed.maxSamples()) {
-            throw new BadInput("a step of these options has up to " + needed.maxSamples() + " samples; "
-                    + loadedFor(given.maxSamples()));
+        if (given.draftedTokens() < needed.draftedTokens()) {
+            throw new BadInput("a step of these options has up to " + needed.draftedTokens() + " tokens with drafts; "
+                    + loadedFor(given.draftedTokens()));
+        }
+        int samples = needed.maxRows() + needed.draftedTokens();
+        if (given.maxSamples() < samples) {
+            throw new BadInput(
+                    "a step of these options has up to " + samples + " samples; " + loadedFor(given.maxSamples()));
         }
     }
 

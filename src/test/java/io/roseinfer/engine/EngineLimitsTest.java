@@ -14,6 +14,7 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
@@ -68,6 +69,34 @@ class EngineLimitsTest {
                     .hasMessageContaining(
                             "the drafter is " + options.scheduler().drafter())
                     .hasMessageContaining("use no drafter");
+        }
+    }
+
+    @Test
+    void drafter_is_rejected_on_a_runner_loaded_without_drafts() {
+        EngineOptions options = Models.options();
+        SchedulerOptions drafting =
+                SchedulerOptions.builder().drafter(Drafter.ngram(2)).build();
+        try (SimRunner runner = Models.runner(options, SimOptions.defaults())) {
+            assertThatThrownBy(() -> engine(runner, options.withScheduler(drafting)))
+                    .isInstanceOf(BadInput.class)
+                    .hasMessageContaining("tokens with drafts; the model was loaded for 0");
+        }
+    }
+
+    @Test
+    void engine_of_one_row_scores_a_prompt_in_one_step() {
+        EngineOptions options = Models.options()
+                .withKvBlocks(200)
+                .withScheduler(SchedulerOptions.builder()
+                        .maxBatchSize(1)
+                        .prefillMaxBatchSize(1)
+                        .build());
+        GenerationRequest scored =
+                Models.request(1, IntStream.range(0, 60).toArray()).withPromptLogprobs(0);
+        try (Engine engine = Models.engine(options, SimOptions.defaults())) {
+            assertThat(engine.generate(scored).promptLogprobs()).hasSize(60);
+            assertThat(engine.stats().steps()).isEqualTo(1);
         }
     }
 

@@ -60,11 +60,13 @@ final class OnlineSimulation implements AutoCloseable {
     private static RunnerLimits limits(SimulationSettings settings) {
         RunnerLimits wanted = EngineLimits.runnerLimits(settings.engine(), settings.spec());
         return new RunnerLimits(
-                        wanted.maxRows(),
-                        wanted.maxTokens(),
-                        wanted.blockSize(),
-                        settings.limits().kvBlocks())
-                .withMaxSamples(wanted.maxSamples());
+                wanted.maxRows(),
+                wanted.decodeRows(),
+                wanted.maxTokens(),
+                settings.limits().maxSamples(),
+                wanted.draftedTokens(),
+                wanted.blockSize(),
+                settings.limits().kvBlocks());
     }
 
     /**

@@ -309,16 +309,18 @@ record SimulationSettings(
 
     /**
      * Returns the limits that the device is loaded with. For every other seed its steps are smaller than the options
-     * require.
+     * require, and it has no more samples than rows and drafts need.
      */
     RunnerLimits limits() {
         RunnerLimits wanted = EngineLimits.runnerLimits(engine, spec());
         return new RunnerLimits(
-                        wanted.maxRows(),
-                        seed % 2 == 0 ? wanted.maxTokens() : boundedTokens(),
-                        wanted.blockSize(),
-                        wanted.kvBlocks() + spareBlocks)
-                .withMaxSamples(wanted.maxSamples());
+                wanted.maxRows(),
+                wanted.decodeRows(),
+                seed % 2 == 0 ? wanted.maxTokens() : boundedTokens(),
+                seed % 2 == 0 ? wanted.maxSamples() : wanted.maxRows() + wanted.draftedTokens(),
+                wanted.draftedTokens(),
+                wanted.blockSize(),
+                wanted.kvBlocks() + spareBlocks);
     }
 
     /** Returns room for the longest unsplit prompt, and for all decode rows unless prompts come first in a step. */

@@ -72,7 +72,9 @@ final class CudaModelRunner implements ModelRunner {
                 new InputPacker(spec().vocabularySize(), pages, rank.buffers().widePages() > 0);
         this.check = new StepCheck(spec(), rank.kv());
         this.kernelRows = new KernelRows(rank.limits().maxRows());
-        int rows = options.graphs() ? Math.max(rank.limits().decodeRows(), draftedTokens(rank.limits())) : 0;
+        int rows = options.graphs()
+                ? Math.max(rank.limits().decodeRows(), Math.min(rank.limits().draftedTokens(), DRAFTED_TOKENS))
+                : 0;
         int longestPrompt = Math.min(rank.limits().maxTokens(), spec().contextLength());
         int tokens = options.graphs() ? Math.min(options.promptGraphTokens(), longestPrompt) : 0;
         this.decodeGraphs = rank.releases().add(GraphBuckets.ofBatches(rows), GraphBuckets::close);
@@ -92,11 +94,6 @@ final class CudaModelRunner implements ModelRunner {
         }
         rank.forward().draw(0, 1); // over zeroed inputs, for the same reason
         rank.stream().synchronize();
-    }
-
-    /** Returns the maximum tokens of a step with drafts, which add to the samples; 0 if there are none. */
-    private static int draftedTokens(RunnerLimits limits) {
-        return Math.min(limits.maxSamples() - limits.maxRows(), DRAFTED_TOKENS);
     }
 
     /** Runs the kernels of every prompt size over an empty row: the first launch raises a kernel's shared memory limit. */

@@ -285,7 +285,7 @@ class StepShapesTest {
     })
     void inputs_beyond_int_indices_are_rejected_with_the_option(
             int batch, int contextLength, int blockSize, boolean refused) {
-        RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, 2 * batch, blockSize, 0);
+        RunnerLimits limits = new RunnerLimits(2 * batch, batch, contextLength, 2 * batch, 0, blockSize, 0);
         if (refused) {
             assertThatThrownBy(() -> SampleLayout.maxBytes(limits, contextLength, 50_257))
                     .isInstanceOf(BadInput.class)
