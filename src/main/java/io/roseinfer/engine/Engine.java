@@ -20,7 +20,6 @@ import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.observe.StepLog;
 import io.roseinfer.sampling.LogitConstraints;
-import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import java.lang.ref.Cleaner;
@@ -408,7 +407,7 @@ public final class Engine implements AutoCloseable {
                 compiled,
                 live.endTokens(spec()),
                 live.constraints().allowed(),
-                Math.min(options.scheduler().drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1),
+                options.scheduler().drafter().maxTokens(),
                 maskWorkers)));
         maskWorkers.start();
         requests.on(new RequestEvent.GrammarCompiled(live, clock.nanos() - startNanos));

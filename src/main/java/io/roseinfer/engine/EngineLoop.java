@@ -101,6 +101,7 @@ final class EngineLoop {
                 runner.limits().maxTokens(),
                 runner.limits().maxSamples(),
                 runner.maxDraftedTokens(),
+                runner.spec().vocabularySize(),
                 waitingQueue,
                 index,
                 this::onFirstAdmission);

@@ -106,6 +106,7 @@ public final class OnlineScheduler {
                 runner.limits().maxTokens(),
                 runner.limits().maxSamples(),
                 runner.maxDraftedTokens(),
+                runner.spec().vocabularySize(),
                 new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});

@@ -1,5 +1,6 @@
 package io.roseinfer.scheduler;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 
@@ -27,6 +28,7 @@ final class Drafting {
     private final Drafts drafts;
 
     private final DraftCost cost;
+    private final int vocabularySize;
 
     /** Accepted drafts, weighted. */
     private double accepted = INITIAL_ACCEPTANCE;
@@ -43,11 +45,17 @@ final class Drafting {
     /** The next pause after a step that waited in vain; doubles with each of them. */
     private int nextWaitPause = 1;
 
-    Drafting(Drafter drafter, Sequence sequence, DraftCost cost) {
+    /** Creates the drafts of a sequence, which are ids below {@code vocabularySize}. */
+    Drafting(Drafter drafter, Sequence sequence, DraftCost cost, int vocabularySize) {
         this.drafter = drafter;
         this.cost = cost;
+        this.vocabularySize = vocabularySize;
         try {
-            this.drafts = sequence.newDrafts(drafter);
+            Drafts created = sequence.newDrafts(drafter);
+            if (created == null) {
+                throw new PolicyFailure.Misuse("returned null from newDrafts");
+            }
+            this.drafts = created;
         } catch (Throwable thrown) {
             throw PolicyFailure.ofDrafter(drafter, thrown);
         }
@@ -102,13 +110,33 @@ final class Drafting {
         }
     }
 
-    private static void check(int count, int max, int... ids) {
+    /**
+     * Fails unless a drafter's maximum is allowed.
+     *
+     * @throws BadInput if it is out of range
+     */
+    static void checkMaximum(Drafter drafter) {
+        int drafts;
+        try {
+            drafts = drafter.maxTokens();
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofDrafter(drafter, thrown);
+        }
+        BadInput.require(
+                drafts >= 0 && drafts < Drafter.MAX_ROW_TOKENS,
+                "maxTokens of the drafter " + drafter.getClass().getName(),
+                drafts,
+                "0 to " + (Drafter.MAX_ROW_TOKENS - 1));
+    }
+
+    private void check(int count, int max, int... ids) {
         if (count < 0 || count > max) {
             throw new PolicyFailure.Misuse("proposed " + count + " tokens, not 0 to " + max);
         }
         for (int i = 0; i < count; i++) {
-            if (ids[i] < 0) {
-                throw new PolicyFailure.Misuse("proposed token id " + ids[i]);
+            if (ids[i] < 0 || ids[i] >= vocabularySize) {
+                throw new PolicyFailure.Misuse(
+                        "proposed token id " + ids[i] + "; allowed are 0 to " + (vocabularySize - 1));
             }
         }
     }

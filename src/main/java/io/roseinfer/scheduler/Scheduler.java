@@ -81,6 +81,7 @@ public final class Scheduler {
                 maxStepTokens,
                 maxRows(options),
                 maxStepTokens,
+                Integer.MAX_VALUE,
                 new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});
@@ -93,6 +94,7 @@ public final class Scheduler {
      * @param maxStepTokens maximum tokens per step; without chunked prefill at least the longest possible sequence
      * @param maxStepSamples maximum samples per step, at least {@link #maxRows}
      * @param maxDraftedTokens maximum tokens of a step with drafts
+     * @param vocabularySize the ids of drafts are below it
      * @param waitingQueue the sequences waiting for their first admission
      * @param number this scheduler's number in the queue
      * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
@@ -103,6 +105,7 @@ public final class Scheduler {
             int maxStepTokens,
             int maxStepSamples,
             int maxDraftedTokens,
+            int vocabularySize,
             WaitingQueue waitingQueue,
             int number,
             Consumer<Sequence> onFirstAdmission) {
@@ -123,6 +126,7 @@ public final class Scheduler {
                 maxStepTokens,
                 Math.min(maxDraftedTokens, maxStepTokens),
                 maxStepSamples,
+                vocabularySize,
                 queues,
                 waitingQueue,
                 number,

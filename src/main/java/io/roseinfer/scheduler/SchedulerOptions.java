@@ -51,6 +51,7 @@ public record SchedulerOptions(
         positive("prefill_max_tokens", prefillMaxTokens);
         positive("max_active_requests", maxActiveRequests);
         positive("max_passes", maxPasses);
+        Drafting.checkMaximum(policies.drafter());
     }
 
     private static void rows(String name, int value) {

@@ -22,6 +22,7 @@ final class StepPlanner implements StepBuilder {
     private final int maxStepTokens;
     private final int maxDraftedTokens;
     private final int maxStepSamples;
+    private final int vocabularySize;
     private final SequenceQueues queues;
     private final WaitingQueue waitingQueue;
     private final int number;
@@ -56,6 +57,7 @@ final class StepPlanner implements StepBuilder {
      * Creates a planner without a plan.
      *
      * @param maxDraftedTokens maximum tokens of a step with drafts, up to {@code maxStepTokens}
+     * @param vocabularySize the ids of drafts are below it
      * @param number the scheduler's number in the waiting queue
      * @param totals counts what happens during planning
      * @param onFirstAdmission called with each sequence admitted for the first time, under the queue's lock
@@ -66,6 +68,7 @@ final class StepPlanner implements StepBuilder {
             int maxStepTokens,
             int maxDraftedTokens,
             int maxStepSamples,
+            int vocabularySize,
             SequenceQueues queues,
             WaitingQueue waitingQueue,
             int number,
@@ -81,10 +84,11 @@ final class StepPlanner implements StepBuilder {
         // A row with drafts has at least two tokens.
         this.maxDraftedTokens = Math.min(maxDraftedTokens, 2 * StepRecord.MAX_DRAFT_ROWS);
         this.maxStepSamples = maxStepSamples;
+        this.vocabularySize = vocabularySize;
         this.queues = queues;
         this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
         this.draftCost = new DraftCost(this.maxDraftedTokens);
-        this.maxRowDrafts = Math.min(options.drafter().maxTokens(), Drafter.MAX_ROW_TOKENS - 1);
+        this.maxRowDrafts = options.drafter().maxTokens();
         this.admission = new Admission(options, queues, waitingQueue, number, pool);
     }
 
@@ -367,7 +371,7 @@ final class StepPlanner implements StepBuilder {
             return 0;
         }
         if (sequence.drafting == null) {
-            sequence.drafting = new Drafting(options.drafter(), sequence, draftCost);
+            sequence.drafting = new Drafting(options.drafter(), sequence, draftCost, vocabularySize);
         }
         int count = sequence.drafting.propose(sequence, plan.step(), rows, wanted, drafts, awaitedDrafts);
         int fitting = Math.min(count, blocks.growForDrafts(sequence, count));

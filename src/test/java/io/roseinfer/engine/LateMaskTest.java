@@ -161,6 +161,7 @@ class LateMaskTest {
                 256,
                 SAMPLES,
                 SAMPLES,
+                VOCABULARY,
                 new WaitingQueue(1, options.policies()),
                 0,
                 admitted -> {});

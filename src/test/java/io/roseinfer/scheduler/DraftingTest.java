@@ -14,7 +14,7 @@ class DraftingTest {
     /** Returns the first step with drafts of a request whose steps wait for them. */
     private static int firstDrafts(Drafter drafter, int... prompt) {
         Sequence sequence = new Sequence(0, "", prompt, prompt.length + 100, SamplingParams.greedy(), 0, new int[0]);
-        Drafting drafting = new Drafting(drafter, sequence, new DraftCost(16));
+        Drafting drafting = new Drafting(drafter, sequence, new DraftCost(16), 50_000);
         int step = 0;
         while (step < MAX_STEPS && drafting.propose(sequence, step, 1, 8, new int[8], true) == 0) {
             step++;

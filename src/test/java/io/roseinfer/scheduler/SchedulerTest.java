@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SchedulerTest {
     private static final int END = 9;
+    private static final int VOCABULARY = 100;
 
     private final List<String> log = new ArrayList<>();
     private long nextId;
@@ -465,6 +467,7 @@ class SchedulerTest {
                 1000,
                 samples,
                 Drafter.MAX_ROW_TOKENS,
+                VOCABULARY,
                 new WaitingQueue(1, all.policies()),
                 0,
                 admitted -> {});
@@ -588,19 +591,16 @@ class SchedulerTest {
         assertThat(scheduler.total(StepRecord.Fact.DRAFT_TOKENS)).isLessThan(20);
     }
 
-    @Test
-    void drafter_that_proposes_too_much_is_named() {
-        Drafter wrong = new Drafter() {
-            @Override
-            public int maxTokens() {
-                return 4;
-            }
+    /** Drafts by {@code drafts}. */
+    private record Proposing(int maxTokens, Drafter.@Nullable Drafts drafts) implements Drafter {
+        @Override
+        @SuppressWarnings("NullAway") // a faulty drafter
+        public Drafter.Drafts newDrafts() {
+            return drafts;
+        }
+    }
 
-            @Override
-            public Drafter.Drafts newDrafts() {
-                return (tokens, max, into) -> max + 1;
-            }
-        };
+    private void assertNamed(Drafter wrong, String message) {
         Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), wrong);
         add(scheduler, 4, 100);
         step(scheduler);
@@ -608,6 +608,31 @@ class SchedulerTest {
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining(
                         "the speculation policy " + wrong.getClass().getName())
-                .hasMessageContaining("proposed 5 tokens, not 0 to 4");
+                .hasMessageContaining(message);
+    }
+
+    private static Drafter proposing(int token) {
+        return new Proposing(4, (tokens, max, into) -> {
+            into[0] = token;
+            return 1;
+        });
+    }
+
+    @Test
+    void drafter_that_violates_its_contract_is_named() {
+        assertNamed(new Proposing(4, (tokens, max, into) -> max + 1), "proposed 5 tokens, not 0 to 4");
+        assertNamed(proposing(-1), "proposed token id -1; allowed are 0 to 99");
+        assertNamed(proposing(VOCABULARY), "proposed token id 100; allowed are 0 to 99");
+        assertNamed(new Proposing(4, null), "returned null from newDrafts");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-5, 16, 1000})
+    void options_reject_a_drafter_whose_maximum_is_out_of_range(int maxTokens) {
+        Drafter wrong = new Proposing(maxTokens, null);
+        assertThatThrownBy(() -> SchedulerOptions.builder().drafter(wrong).build())
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("maxTokens of the drafter " + Proposing.class.getName() + " is " + maxTokens
+                        + "; it must be 0 to 15");
     }
 }

@@ -72,7 +72,7 @@ class WaitingQueueOrderTest {
                     .build();
             schedulers = IntStream.range(0, SCHEDULERS)
                     .mapToObj(i -> new Scheduler(
-                            options, new KvBlockPool(500, 4, false), 500, 16, 0, waitingQueue, i, admitted::add))
+                            options, new KvBlockPool(500, 4, false), 500, 16, 0, 2, waitingQueue, i, admitted::add))
                     .toList();
         }
 
@@ -235,6 +235,7 @@ class WaitingQueueOrderTest {
                 500,
                 16,
                 0,
+                2,
                 waitingQueue,
                 0,
                 sequence -> admitted.add(sequence.id()));

@@ -15,7 +15,7 @@ public interface Drafter {
     /** Maximum tokens of a row with drafts: a request's last token and its drafts. */
     int MAX_ROW_TOKENS = 16;
 
-    /** Returns the maximum drafts in a row of a step, up to {@value #MAX_ROW_TOKENS} - 1; 0 never drafts. */
+    /** Returns the maximum drafts in a row of a step, a constant up to {@value #MAX_ROW_TOKENS} - 1; 0 never drafts. */
     int maxTokens();
 
     /** Returns what proposes the drafts of one request; called once per request, before its second token. */
