@@ -254,6 +254,7 @@ public final class Scheduler {
     public StepPlan planPrefillOnly(StepPlan plan, long nowNanos) {
         begin(plan, Integer.MAX_VALUE, nowNanos);
         planner.prefill(options.prefillMaxTokens());
+        planner.end();
         afterPrefill();
         commit(plan);
         return plan;
@@ -268,6 +269,8 @@ public final class Scheduler {
             }
         } catch (Throwable thrown) {
             throw PolicyFailure.ofStep(stepPolicy, thrown);
+        } finally {
+            planner.end();
         }
     }
 

@@ -8,7 +8,6 @@ import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +37,9 @@ final class StepPlanner implements StepBuilder {
     private Runnable admissionBegins = () -> {};
     private Runnable admissionEnds = () -> {};
     private int maxShared;
+    /** The step being planned; null outside the policy's call, when no method may be called. */
     private @Nullable StepPlan plan;
+
     private int decodeRows;
     private int prefillRows;
     private boolean decoded;
@@ -117,13 +118,26 @@ final class StepPlanner implements StepBuilder {
         postponed = false;
     }
 
+    /** Ends the plan, which then has its rows. */
+    void end() {
+        plan = null;
+    }
+
     /** Returns whether the plan lacks a sequence that must wait, for a mask or until its drafts are verified. */
     boolean hasPostponed() {
         return postponed;
     }
 
     private StepPlan current() {
-        return Objects.requireNonNull(plan);
+        StepPlan open = plan;
+        if (open == null) {
+            throw new PolicyFailure.Misuse("uses a StepBuilder outside the call of plan that it was passed to");
+        }
+        return open;
+    }
+
+    private void requireOpen() {
+        StepPlan unused = current();
     }
 
     @Override
@@ -138,16 +152,19 @@ final class StepPlanner implements StepBuilder {
 
     @Override
     public int prefillMaxTokens() {
+        requireOpen();
         return options.prefillMaxTokens();
     }
 
     @Override
     public int maxBatchSize() {
+        requireOpen();
         return options.maxBatchSize();
     }
 
     @Override
     public QueueView queue() {
+        requireOpen();
         return admission;
     }
 
@@ -244,6 +261,7 @@ final class StepPlanner implements StepBuilder {
 
     /** Takes the views unless this step has taken them. */
     private void takeViews() {
+        requireOpen();
         decodingView.take(queues.decoding);
         prefillingView.take(queues.prefilling);
     }

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -439,6 +440,49 @@ class PoliciesTest {
                 .hasMessageContaining(getClass().getName())
                 .hasMessageContaining(message)
                 .hasMessageEndingWith("; fix it, or choose another policy");
+    }
+
+    /** Uses the builder of the first step, and a running request, when its result is applied. */
+    private record Late(BiConsumer<StepBuilder, RunningRequest> use, List<StepBuilder> kept)
+            implements StepPolicy, RequestEvents {
+        Late(BiConsumer<StepBuilder, RunningRequest> use) {
+            this(use, new ArrayList<>());
+        }
+
+        @Override
+        public void plan(StepBuilder step) {
+            kept.add(step);
+            StepPolicy.mixed().plan(step);
+        }
+
+        @Override
+        public void stepped(RunningRequest request, int computedTokens, int newTokens) {
+            use.accept(kept.getFirst(), request);
+        }
+    }
+
+    @Test
+    void builder_of_a_step_is_rejected_after_the_step_is_planned() {
+        List<BiConsumer<StepBuilder, RunningRequest>> uses = List.of(
+                (step, request) -> step.isEmpty(),
+                (step, request) -> step.tokens(),
+                (step, request) -> step.prefillMaxTokens(),
+                (step, request) -> step.maxBatchSize(),
+                (step, request) -> step.queue(),
+                (step, request) -> step.decoding(),
+                (step, request) -> step.decoding(0),
+                (step, request) -> step.prefilling(),
+                (step, request) -> step.prefilling(0),
+                (step, request) -> step.decode(),
+                (step, request) -> step.decode(request),
+                (step, request) -> step.prefill(1),
+                (step, request) -> step.prefill(request, 1),
+                (step, request) -> step.admit(1),
+                (step, request) -> step.preempt(request));
+        assertThat(uses).hasSize(StepBuilder.class.getDeclaredMethods().length);
+        for (BiConsumer<StepBuilder, RunningRequest> use : uses) {
+            assertNamed(stepping(new Late(use)), "uses a StepBuilder outside the call of plan that it was passed to");
+        }
     }
 
     private static SchedulerOptions.Builder stepping(StepPolicy policy) {
