@@ -6,6 +6,8 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,6 +96,26 @@ class ReportCommandTest {
         assertThat(figures.resolve("run-tokens-per-second.svg"))
                 .content()
                 .contains("simulated time, step:2,token:0.1", "up to 25.0 % of the simulated time is extrapolated");
+    }
+
+    @Test
+    void results_of_one_file_name_differ_by_their_directories() throws IOException {
+        List<String> files = new ArrayList<>();
+        for (String name : List.of("old", "new")) {
+            Path file = Files.createDirectory(directory.resolve(name)).resolve("run.json");
+            assertThat(SimBench.run("--num-requests", "4", "--json", file.toString())
+                            .code())
+                    .isZero();
+            files.add(file.toString());
+        }
+        Path page = directory.resolve("page.html");
+        assertThat(CliRunner.run("report", files.get(0), files.get(1), "-o", page.toString())
+                        .code())
+                .isZero();
+        assertThat(page)
+                .content()
+                .contains("<strong>old/run", "<strong>new/run")
+                .doesNotContain("<strong>run");
     }
 
     /** The report of {@code --report} equals the report of the results file. */

@@ -1051,6 +1051,35 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void source_names_the_arm_that_it_belongs_to_in_text_and_page() throws IOException {
+        Path page = directory.resolve("page.html");
+        List<String> shared = List.of("--backend=sim", "--num-prompts=30", "--request-rate=20", "--pairs=10");
+        Outcome ab = bench("ab", shared, "--b=--max-batch-size=16 --step-cost-scale=1.5", "--report=" + page);
+        assertThat(ab.out())
+                .contains("Simulated time of A: costs: ", "Simulated time of B: costs: ")
+                .doesNotContain("Simulated time: ");
+        assertThat(ab.err()).contains("roseinfer: A: step costs cover up to 256 rows; --max-batch-size is 8");
+        assertThat(page)
+                .content()
+                .contains("<strong>Simulated time of A</strong>, ", "<strong>Simulated time of B</strong>, ")
+                .doesNotContain("<strong>Simulated time</strong>");
+    }
+
+    @Test
+    void source_names_the_points_that_it_belongs_to_in_text_and_page() throws IOException {
+        Path page = directory.resolve("page.html");
+        List<String> shared = List.of("--backend=sim", "--num-prompts=100", "--max-active-requests=8");
+        Outcome sweep =
+                bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1000,1", "--report=" + page);
+        assertThat(sweep.out())
+                .containsPattern("Simulated time of request-rate=1000: costs: .*not validated with a load beyond")
+                .containsPattern("Simulated time of request-rate=1: costs: .*largest error");
+        assertThat(page)
+                .content()
+                .containsPattern("<strong>Simulated time of request-rate 1</strong>, costs: [^<]*largest error");
+    }
+
+    @Test
     void recording_applies_to_its_own_model_only() throws IOException {
         String file = recorded(SIMULATED, SMALL_LOAD).toString();
         List<String> replayed = List.of("--backend=sim", "--step-costs=" + file);

@@ -95,7 +95,8 @@ public final class SweepReport {
                 point.metric(SweepPoint.NEEDED_REQUESTS).orElse(0));
     }
 
-    private static String flags(Map<String, String> flags) {
+    /** Returns the name of a point. */
+    public static String flags(Map<String, String> flags) {
         return flags.isEmpty()
                 ? "all"
                 : flags.entrySet().stream()

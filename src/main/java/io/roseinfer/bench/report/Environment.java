@@ -3,7 +3,6 @@ package io.roseinfer.bench.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
@@ -143,14 +142,5 @@ public record Environment(
 
     private Stream<Matcher> validations() {
         return simulated.stream().flatMap(ENGINES::splitAsStream).map(VALIDATION::matcher);
-    }
-
-    /** Returns the lines of a text report with the sources of simulated times; empty for measurements. */
-    public static String simulatedLines(Collection<Environment> environments) {
-        return environments.stream()
-                .flatMap(machine -> machine.simulated().stream())
-                .distinct()
-                .map(costs -> "Simulated time: " + costs + "\n")
-                .collect(Collectors.joining());
     }
 }

@@ -5,6 +5,7 @@ import io.roseinfer.base.SpellingSuggestion;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.http.LoadResult;
@@ -187,9 +188,10 @@ public final class BenchAbCommand implements Command {
         try (SystemUnderTest one = SystemUnderTest.open(first, terminal);
                 SystemUnderTest other = SystemUnderTest.open(second, terminal)) {
             fitLengths(first, one, second, other);
+            notesOnSettings(one, other).forEach(terminal::note);
             Set<String> printed = new HashSet<>();
-            Comparison.Pairs measured =
-                    new Comparison.Pairs(arm(first, one, printed, terminal), arm(second, other, printed, terminal));
+            Comparison.Pairs measured = new Comparison.Pairs(
+                    arm("A", first, one, printed, terminal), arm("B", second, other, printed, terminal));
             for (long seed = flags.seed();
                     measured.all().size() < pairs && measured.discarded() <= pairs && !isOneRun(measured);
                     seed++) {
@@ -204,6 +206,16 @@ public final class BenchAbCommand implements Command {
             }
             return measured;
         }
+    }
+
+    /** Returns the notes on the settings of both arms, after the arm for notes on one alone. */
+    private static List<String> notesOnSettings(SystemUnderTest one, SystemUnderTest other) {
+        List<String> ofA = one.notesOnSettings();
+        List<String> ofB = other.notesOnSettings();
+        return Stream.concat(
+                        ofA.stream().map(note -> ofB.contains(note) ? note : "A: " + note),
+                        ofB.stream().filter(note -> !ofA.contains(note)).map(note -> "B: " + note))
+                .toList();
     }
 
     /** Returns whether the first two pairs are equal: so would be all, because the seed has no effect. */
@@ -230,7 +242,8 @@ public final class BenchAbCommand implements Command {
         Comparison comparison = Comparison.of(measured.all());
         results.write(measured);
         pages.write("ab", () -> results.result(measured));
-        String simulated = Environment.simulatedLines(results.environments);
+        String simulated = OfRuns.simulatedLines(
+                OfRuns.arms(results.result(measured).roseinfer().study(), Environment::simulated));
         terminal.print(simulated.isEmpty() ? "" : simulated + ComparisonReport.SIMULATED + "\n");
         terminal.print("Both: " + (results.shared.isEmpty() ? "no flags" : String.join(" ", results.shared)) + "\n");
         terminal.print(ComparisonReport.text(comparison, results.arms(measured), percentiles.values()));
@@ -348,18 +361,19 @@ public final class BenchAbCommand implements Command {
     /**
      * Returns an arm that runs a system.
      *
+     * @param name A or B
      * @param printed messages already printed; each is printed once
      */
-    private Comparison.Arm arm(ServeCommandLine line, SystemUnderTest system, Set<String> printed, Terminal terminal) {
+    private Comparison.Arm arm(
+            String name, ServeCommandLine line, SystemUnderTest system, Set<String> printed, Terminal terminal) {
         return seed -> {
             BenchServeFlags.Load load = line.flags().load(line.command(), seed);
             LoadResult result = system.run(line.flags(), load.offered());
-            Stream.of(load.notes(), system.notesOnSettings(), system.notes(result))
-                    .flatMap(List::stream)
+            Stream.concat(load.notes().stream(), system.notes(result).stream().map(note -> name + ": " + note))
                     .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
                     .forEach(terminal::note);
             RunValidity verdict = line.flags().verdict(result, system, Optional.empty());
-            verdict.reasons().forEach(reason -> terminal.note("a run is invalid: " + reason));
+            verdict.reasons().forEach(reason -> terminal.note("a run of " + name + " is invalid: " + reason));
             verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
             if (!verdict.isValid()) {
                 return Optional.empty();

@@ -2,6 +2,7 @@ package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.RateSearch;
 import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
@@ -178,9 +179,10 @@ public final class BenchSweepCommand implements Command {
     /** Prints and writes the points so far. */
     private void report(SweepFile file, Terminal terminal) {
         pages.write("sweep", file::result);
-        terminal.print(
-                Environment.simulatedLines(file.result().roseinfer().study().environments()));
-        terminal.print(SweepReport.text(file.sweep(), file.result().roseinfer().study()));
+        Study study = file.result().roseinfer().study();
+        terminal.print(OfRuns.simulatedLines(
+                OfRuns.points(study, file.sweep().points(), SweepReport::flags, Environment::simulated)));
+        terminal.print(SweepReport.text(file.sweep(), study));
     }
 
     private void measure(SweepPlan plan, ServeCommandLine base, SweepFile file, Terminal terminal) {

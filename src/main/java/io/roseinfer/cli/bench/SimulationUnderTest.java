@@ -362,6 +362,11 @@ final class SimulationUnderTest implements SystemUnderTest {
     }
 
     @Override
+    public void forgetRuns() {
+        properties.clear();
+    }
+
+    @Override
     public void close() {
         // Runs leave nothing open.
     }

@@ -79,17 +79,21 @@ final class SweepRunner implements AutoCloseable {
         // Not run(), which would fail the sweep: a point whose prompts do not fit the context is invalid, and the
         // others
         // are still measured.
+        system.get().forgetRuns();
         LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
-        system.get().notesOnSettings().stream().filter(printed::add).forEach(terminal::note);
+        system.get().notesOnSettings().stream()
+                .filter(printed::add)
+                .map(note -> setting.isEmpty() ? note : first(flags, note))
+                .forEach(terminal::note);
         Stream.of(
                         load.notes(),
                         verdict.notes(),
                         environment().simulated().stream().toList())
                 .flatMap(List::stream)
                 .filter(note -> printed.add(note.replaceAll("[0-9.]+", "")))
-                .map(note -> "first at point " + flags + ": " + note)
+                .map(note -> first(flags, note))
                 .forEach(terminal::note);
         SweepPoint point = SweepPoint.of(
                 flags,
@@ -99,6 +103,10 @@ final class SweepRunner implements AutoCloseable {
                 percentiles);
         OptionalDouble extrapolated = system.get().extrapolatedShare(result);
         return extrapolated.isPresent() ? point.with(SweepPoint.EXTRAPOLATED_SHARE, extrapolated.getAsDouble()) : point;
+    }
+
+    private static String first(Map<String, String> flags, String note) {
+        return "first at point " + flags + ": " + note;
     }
 
     /** Returns the environment of the last point. */

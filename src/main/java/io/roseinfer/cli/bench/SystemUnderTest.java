@@ -64,6 +64,9 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         return OptionalDouble.empty();
     }
 
+    /** Lets {@link #environment} describe later runs only; runs in simulated time have properties that belong to it. */
+    default void forgetRuns() {}
+
     /** Returns the model's context length; empty if unknown. */
     OptionalInt contextLength();
 

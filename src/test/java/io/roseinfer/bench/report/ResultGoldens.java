@@ -15,6 +15,7 @@ import io.roseinfer.bench.WarmUp;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
@@ -444,18 +445,21 @@ final class ResultGoldens {
                 flags.put(Sweep.RATE, "" + rate);
                 boolean late = rate == 200 && batch.equals("8");
                 points.add(SweepPoint.of(
-                        flags,
-                        simulated(rate, batch.equals("8") ? 3 : 4),
-                        late
-                                ? new RunValidity(List.of("late <by> 1"), List.of(), List.of(), OptionalDouble.empty())
-                                : VALID,
-                        goodput(),
-                        List.of()));
+                                flags,
+                                simulated(rate, batch.equals("8") ? 3 : 4),
+                                late
+                                        ? new RunValidity(
+                                                List.of("late <by> 1"), List.of(), List.of(), OptionalDouble.empty())
+                                        : VALID,
+                                goodput(),
+                                List.of())
+                        .in(batch.equals("8") ? 0 : 1));
             }
         }
         Sweep sweep = new Sweep(points, 0.9);
         add("sweep", SweepResult.of(sweep, study));
-        StringBuilder text = new StringBuilder(Environment.simulatedLines(machines()));
+        StringBuilder text = new StringBuilder(
+                OfRuns.simulatedLines(OfRuns.points(study, points, SweepReport::flags, Environment::simulated)));
         points.forEach(point -> text.append(SweepReport.line(point, 0.99)).append('\n'));
         files.put("sweep.txt", text + SweepReport.text(sweep, study));
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
@@ -466,7 +470,7 @@ final class ResultGoldens {
         ComparisonResult.Arms arms =
                 new ComparisonResult.Arms(List.of(), List.of("--request-rate", "80 <"), "median_e2el_ms", 0.02, 1);
         add("ab", ComparisonResult.of(comparison, arms, study));
-        StringBuilder lines = new StringBuilder();
+        StringBuilder lines = new StringBuilder(OfRuns.simulatedLines(OfRuns.arms(study, Environment::simulated)));
         pairs.forEach(pair ->
                 lines.append(ComparisonReport.line(1, pair, "p99_ttft_ms")).append('\n'));
         files.put("ab.txt", lines + ComparisonReport.text(comparison, arms, study.shownPercentiles()));

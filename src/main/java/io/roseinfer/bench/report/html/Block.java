@@ -1,5 +1,6 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.compare.OfRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,8 +53,8 @@ sealed interface Block {
         }
 
         /** Adds the sources of simulated times. */
-        Verdict simulated(List<String> costs) {
-            costs.forEach(source -> strong("Simulated time").text(", " + source + ". "));
+        Verdict simulated(List<OfRuns> sources) {
+            sources.forEach(source -> strong(source.named("Simulated time")).text(", " + source.value() + ". "));
             return this;
         }
     }

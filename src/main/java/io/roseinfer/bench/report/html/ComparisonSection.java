@@ -3,8 +3,10 @@ package io.roseinfer.bench.report.html;
 import io.roseinfer.bench.compare.Comparison;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.PairedRatio;
 import io.roseinfer.bench.compare.Study;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
@@ -20,6 +22,7 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /** The section of a comparison: the verdict, the intervals on one axis, and all metrics. */
 final class ComparisonSection {
@@ -65,19 +68,20 @@ final class ComparisonSection {
     }
 
     /** Returns the environments of a study's runs in one line; empty if unknown. */
-    static String machines(Study study) {
-        return study.environments().stream()
-                .distinct()
-                .map(machine -> String.join(", ", ResultJson.flat(machine).values()))
+    static String machines(List<OfRuns> machines) {
+        return machines.stream()
+                .map(machine -> machine.runs().isEmpty() ? machine.value() : machine.runs() + ": " + machine.value())
                 .collect(Collectors.joining("; "));
     }
 
-    /** Returns the sources of a study's times if they are simulated. */
-    static List<String> simulated(Study study) {
-        return study.environments().stream()
-                .flatMap(machine -> machine.simulated().stream())
-                .distinct()
-                .toList();
+    /** Returns an environment in words. */
+    static Optional<String> machine(Environment environment) {
+        return Optional.of(String.join(", ", ResultJson.flat(environment).values()));
+    }
+
+    /** Returns the sources of simulated times. */
+    static List<OfRuns> simulated(Study study) {
+        return OfRuns.arms(study, Environment::simulated);
     }
 
     private static double percent(double ratio) {
@@ -104,7 +108,10 @@ final class ComparisonSection {
                                 "Command",
                                 "roseinfer " + Markup.command(own.study().command()),
                                 true),
-                        new Block.Term("Measured on", machines(own.study()), false))));
+                        new Block.Term(
+                                "Measured on",
+                                machines(OfRuns.arms(own.study(), ComparisonSection::machine)),
+                                false))));
     }
 
     private static String flags(List<String> words) {
@@ -254,8 +261,10 @@ final class ComparisonSection {
                 new Block.Key("k" + BETTER, "better"),
                 new Block.Key("k" + WORSE, "worse", OptionalInt.of(WORSE)),
                 new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
+        List<String> both = Stream.concat(own.a().stream(), own.b().stream()).toList();
         List<String> notes = new ArrayList<>(List.of(
-                "A: " + flags(Markup.withoutDirectories(own.a())), "B: " + flags(Markup.withoutDirectories(own.b()))));
+                "A: " + flags(Markup.withoutDirectories(own.a(), both)),
+                "B: " + flags(Markup.withoutDirectories(own.b(), both))));
         if (isClippedLow || isClippedHigh) {
             notes.add("Arrows: intervals that exceed the axis, with B / A and the interval in numbers.");
         }

@@ -4,7 +4,9 @@ import io.roseinfer.base.FileFailure;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.bench.compare.ComparisonResult;
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.Study;
+import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.RunValidity;
@@ -22,6 +24,7 @@ import io.roseinfer.metrics.Summary;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -92,11 +95,16 @@ public final class HtmlReport {
      */
     public static HtmlReport read(Optional<String> title, List<Path> files) {
         HtmlReport report = new HtmlReport(title);
+        Set<String> paths = files.stream().map(HtmlReport::path).collect(Collectors.toSet());
         for (Path file : files) {
-            String name = file.getFileName().toString().replaceFirst("\\.json.*$", "");
+            String name = Markup.shortest(path(file), paths).replaceFirst("\\.json[^/]*$", "");
             report.add(name, result(FileFailure.shown(file), ResultFile.read(file)));
         }
         return report;
+    }
+
+    private static String path(Path file) {
+        return file.toAbsolutePath().normalize().toString();
     }
 
     /** Returns the report of a result with a general title. */
@@ -148,6 +156,7 @@ public final class HtmlReport {
                 String source = source(
                         own.command(),
                         List.of(own.environment()),
+                        simulated(own.environment()),
                         extrapolated(own.validity().extrapolatedShare().stream()));
                 sources.add(source);
                 runs.add(ShownRun.of(name, served));
@@ -162,7 +171,8 @@ public final class HtmlReport {
                 }
             }
             case StreamingResult streamed -> {
-                String source = source(List.of(), List.of(streamed.environment()), List.of());
+                String source = source(
+                        List.of(), List.of(streamed.environment()), simulated(streamed.environment()), List.of());
                 ShownRun.of(name, streamed).forEach(run -> {
                     sources.add(source);
                     runs.add(run);
@@ -173,15 +183,16 @@ public final class HtmlReport {
                         name,
                         source(
                                 sweep.roseinfer().study(),
-                                extrapolated(sweep.sweep().points().stream()
-                                        .flatMapToDouble(
-                                                point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).stream()))),
+                                SweepSection.simulated(sweep.roseinfer().study(), sweep.sweep()),
+                                extrapolated(sweep.sweep())),
                         SweepSection.blocks(name, sweep)));
             case ComparisonResult comparison ->
                 studies.add(new Section(
                         name,
                         source(
                                 comparison.roseinfer().study(),
+                                ComparisonSection.simulated(
+                                        comparison.roseinfer().study()),
                                 ComparisonReport.notes(comparison.roseinfer().pairs())),
                         ComparisonSection.blocks(name, comparison)));
             case ModelResult model -> steps.add(section(name, model.environment(), StepSection.blocks(name, model)));
@@ -193,11 +204,29 @@ public final class HtmlReport {
     }
 
     private static Section section(String name, Environment environment, List<Block> blocks) {
-        return new Section(name, source(List.of(), List.of(environment), List.of()), blocks);
+        return new Section(name, source(List.of(), List.of(environment), simulated(environment), List.of()), blocks);
     }
 
-    private static String source(Study study, List<String> caveats) {
-        return source(study.command(), study.environments(), caveats);
+    private static String source(Study study, List<OfRuns> simulated, List<String> caveats) {
+        return source(study.command(), study.environments(), simulated, caveats);
+    }
+
+    private static List<OfRuns> simulated(Environment environment) {
+        return environment.simulated().stream()
+                .map(costs -> new OfRuns("", costs))
+                .toList();
+    }
+
+    /** Returns the largest share of extrapolated time of a sweep with its point, if it does not round to 0. */
+    private static List<String> extrapolated(Sweep sweep) {
+        return sweep.points().stream()
+                .max(Comparator.comparingDouble(
+                        point -> point.metric(SweepPoint.EXTRAPOLATED_SHARE).orElse(0)))
+                .stream()
+                .flatMap(most -> extrapolated(most.metric(SweepPoint.EXTRAPOLATED_SHARE).stream()).stream()
+                        .map(text ->
+                                sweep.points().size() == 1 ? text : text + " at " + SweepSection.label(most.flags())))
+                .toList();
     }
 
     /** Returns the largest share of extrapolated time, if it does not round to 0. */
@@ -212,18 +241,16 @@ public final class HtmlReport {
      * Returns a command, if known, with file names instead of absolute paths, the commits that it ran at, the sources of simulated
      * times, and caveats.
      */
-    private static String source(List<String> command, List<Environment> environments, List<String> caveats) {
-        List<String> words = Markup.withoutDirectories(command);
+    private static String source(
+            List<String> command, List<Environment> environments, List<OfRuns> simulated, List<String> caveats) {
+        List<String> words = Markup.withoutDirectories(command, command);
         return Stream.of(
                         words.isEmpty() ? Stream.<String>of() : Stream.of("roseinfer " + Markup.command(words)),
                         environments.stream()
                                 .flatMap(machine -> machine.commit().stream())
                                 .distinct()
                                 .map(commit -> "commit " + commit),
-                        environments.stream()
-                                .flatMap(machine -> machine.simulated().stream())
-                                .distinct()
-                                .map(costs -> "simulated time, " + costs),
+                        simulated.stream().map(source -> source.named("simulated time") + ", " + source.value()),
                         caveats.stream())
                 .flatMap(Function.identity())
                 .collect(Collectors.joining("; "));
@@ -339,7 +366,9 @@ public final class HtmlReport {
                 .strong(run.name())
                 .text(": " + run.requests().size() + " requests"
                         + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "") + ". ")
-                .simulated(run.simulated().stream().toList());
+                .simulated(run.simulated().stream()
+                        .map(costs -> new OfRuns("", costs))
+                        .toList());
         run.verdict()
                 .ifPresentOrElse(
                         judged -> {

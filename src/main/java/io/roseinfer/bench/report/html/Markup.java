@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -16,17 +17,39 @@ final class Markup {
     private static final Map<String, String> WORDS = Map.of("jain", "Jain", "normalized", "normalized latency");
     private static final Pattern GROUP = Pattern.compile("\\{(tenant|slo)=(.*)}");
 
-    /** The directories of an absolute path in a word, also of a flag's value or after an engine's number, but not of a URL. */
-    private static final Pattern DIRECTORIES =
-            Pattern.compile("(?:(?<![\\w.:/~-])|(?<=\\d:))/(?:[^\\s/,:=]+/)+(?=[^\\s/,:=])");
+    /** An absolute path in a word, also of a flag's value or after an engine's number, but not of a URL. */
+    private static final Pattern ABSOLUTE =
+            Pattern.compile("(?:(?<![\\w.:/~-])|(?<=\\d:))/(?:[^\\s/,:=]+/)+[^\\s/,:=]+");
+
+    private static final Pattern PATH = Pattern.compile("[^\\s,:=]+");
 
     private Markup() {}
 
-    /** Returns words with file names instead of absolute paths. */
-    static List<String> withoutDirectories(List<String> words) {
+    /**
+     * Returns words with file names instead of absolute paths, after as many directories as separate them from other paths.
+     *
+     * @param all words with the other paths
+     */
+    static List<String> withoutDirectories(List<String> words, List<String> all) {
+        Set<String> paths = all.stream()
+                .flatMap(word -> PATH.matcher(word).results().map(MatchResult::group))
+                .collect(Collectors.toSet());
         return words.stream()
-                .map(word -> DIRECTORIES.matcher(word).replaceAll(""))
+                .map(word -> ABSOLUTE.matcher(word)
+                        .replaceAll(path -> Matcher.quoteReplacement(shortest(path.group(), paths))))
                 .toList();
+    }
+
+    /** Returns the end of an absolute path with the fewest directories that no other path ends with. */
+    static String shortest(String path, Set<String> paths) {
+        for (int slash = path.lastIndexOf('/'); slash >= 0; slash = path.lastIndexOf('/', slash - 1)) {
+            String end = path.substring(slash + 1);
+            if (paths.stream()
+                    .noneMatch(other -> !other.equals(path) && (other.equals(end) || other.endsWith("/" + end)))) {
+                return end;
+            }
+        }
+        return path;
     }
 
     /** Escapes text for the content of an element or an attribute. */

@@ -1,10 +1,12 @@
 package io.roseinfer.bench.report.html;
 
+import io.roseinfer.bench.compare.OfRuns;
 import io.roseinfer.bench.compare.Study;
 import io.roseinfer.bench.compare.Sweep;
 import io.roseinfer.bench.compare.SweepPoint;
 import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
@@ -15,6 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
@@ -68,7 +71,19 @@ final class SweepSection {
                 table(),
                 new Block.Terms(List.of(
                         new Block.Term("Command", "roseinfer " + Markup.command(study.command()), true),
-                        new Block.Term("Measured on", ComparisonSection.machines(study), false))));
+                        new Block.Term(
+                                "Measured on",
+                                ComparisonSection.machines(ofPoints(study, sweep, ComparisonSection::machine)),
+                                false))));
+    }
+
+    /** Returns the sources of simulated times. */
+    static List<OfRuns> simulated(Study study, Sweep sweep) {
+        return ofPoints(study, sweep, Environment::simulated);
+    }
+
+    private static List<OfRuns> ofPoints(Study study, Sweep sweep, Function<Environment, Optional<String>> value) {
+        return OfRuns.points(study, sweep.points(), SweepSection::label, value);
     }
 
     /** Returns the varied flags, and the file's name unless it is the default. */
@@ -84,7 +99,7 @@ final class SweepSection {
         List<SweepPoint> invalid = sweep.invalid();
         String objective = objective();
         Block.Verdict verdict = new Block.Verdict(invalid.isEmpty() ? Block.Tone.GOOD : Block.Tone.WARN)
-                .simulated(ComparisonSection.simulated(study));
+                .simulated(simulated(study, sweep));
         verdict.text(objective.isEmpty() ? "" : "Good: " + objective + ". ").end();
         if (sweep.variesRate()) {
             sweep.bySettings().stream()
@@ -156,7 +171,7 @@ final class SweepSection {
         return SweepReport.rateText(searched, Markup::number);
     }
 
-    private static String label(Map<String, String> flags) {
+    static String label(Map<String, String> flags) {
         return flags.isEmpty()
                 ? "all"
                 : flags.entrySet().stream()

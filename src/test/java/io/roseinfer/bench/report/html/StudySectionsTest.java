@@ -575,6 +575,19 @@ class StudySectionsTest {
     }
 
     @Test
+    void policy_files_of_one_name_differ_by_their_directories() throws Exception {
+        List<String> a = List.of("--step-policy=/home/me/old/Mine.java:3");
+        List<String> b = List.of("--step-policy=/home/me/new/Mine.java:3", "--x=/y/Other.java");
+        List<Comparison.Pair> pairs = IntStream.range(0, 10)
+                .mapToObj(i -> new Comparison.Pair(i, Map.of("median_ttft_ms", 5.0 + i), Map.of("median_ttft_ms", 6.0)))
+                .toList();
+        ComparisonResult.Arms arms = new ComparisonResult.Arms(a, b, "median_ttft_ms", 0, 0);
+        String page = HtmlReport.of("c", ComparisonResult.of(Comparison.of(pairs), arms, study(Map.of())));
+        assertThat(page)
+                .contains("A: --step-policy=old/Mine.java:3<br/>B: --step-policy=new/Mine.java:3 --x=Other.java</p>");
+    }
+
+    @Test
     void legend_of_a_comparison_has_the_mark_of_worse_metrics() throws Exception {
         ComparisonResult.Arms arms = new ComparisonResult.Arms(List.of(), List.of(), "median_ttft_ms", 0, 0);
         List<Comparison.Pair> pairs = IntStream.range(0, 10)
