@@ -1,5 +1,6 @@
 package io.roseinfer.observe;
 
+import io.roseinfer.scheduler.PolicyFailure;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -57,14 +58,25 @@ public final class Observers {
     private record OfRequests(List<RequestObserver> each) implements RequestObserver {
         @Override
         public void on(RequestEvent event) {
-            each.forEach(observer -> observer.on(event));
+            for (RequestObserver observer : each) {
+                try {
+                    observer.on(event);
+                } catch (RuntimeException thrown) {
+                    throw PolicyFailure.ofObserver(observer, thrown);
+                }
+            }
         }
 
         @Override
         public void maskComputed(ObservedRequest request, long nanos) {
-            // Without a lambda, which would be allocated for each mask.
+            // Without an iterator, which would be allocated for each mask.
             for (int i = 0; i < each.size(); i++) {
-                each.get(i).maskComputed(request, nanos);
+                RequestObserver observer = each.get(i);
+                try {
+                    observer.maskComputed(request, nanos);
+                } catch (RuntimeException thrown) {
+                    throw PolicyFailure.ofObserver(observer, thrown);
+                }
             }
         }
     }

@@ -4,7 +4,8 @@ package io.roseinfer.observe;
  * Observes an engine's requests.
  *
  * <p>Calls come from the caller's, the tokenizer's and the engine's threads, concurrently for different requests.
- * Observers should be fast and must not throw: an exception fails the calling thread.
+ * Observers should be fast and must not throw: an exception fails the calling thread, with an error that names the
+ * observer.
  */
 @FunctionalInterface
 public interface RequestObserver {

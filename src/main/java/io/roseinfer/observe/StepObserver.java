@@ -8,7 +8,8 @@ import java.util.Set;
 @FunctionalInterface
 public interface StepObserver {
     /**
-     * Called at each event, as part of the step: it should be fast, allocate no memory and not throw.
+     * Called at each event, as part of the step: it should be fast and allocate no memory. An exception stops the engine
+     * with an error that names the observer.
      *
      * @param step the facts known at this event: times up to it, and from {@link StepEvent#PLANNED} on also the counts.
      *     The record is reused after {@link StepEvent#APPLIED}. It has no facts at events of iterations and deliveries

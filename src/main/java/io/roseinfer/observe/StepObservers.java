@@ -1,6 +1,7 @@
 package io.roseinfer.observe;
 
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.scheduler.PolicyFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -41,7 +42,11 @@ final class StepObservers implements StepObserver {
     @Override
     public void on(StepEvent event, StepRecord step) {
         for (StepObserver observer : byEvent[event.ordinal()]) {
-            observer.on(event, step);
+            try {
+                observer.on(event, step);
+            } catch (RuntimeException thrown) {
+                throw PolicyFailure.ofObserver(observer, thrown);
+            }
         }
     }
 }

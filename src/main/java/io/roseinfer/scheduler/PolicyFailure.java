@@ -9,12 +9,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Wraps an exception thrown by a custom policy in one that names the policy and the source line. Exceptions of built-in
- * policies, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
+ * Wraps an exception thrown by a custom policy or observer in one that names its class and the source line. Exceptions of
+ * built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
  */
 public final class PolicyFailure {
-    private static final List<String> BUILT_IN =
+    private static final List<String> BUILT_IN_POLICIES =
             List.of("io.roseinfer.scheduler.policy.", "io.roseinfer.engine.routing.");
+
+    private static final List<String> BUILT_IN_OBSERVERS = List.of(
+            "io.roseinfer.observe.",
+            "io.roseinfer.engine.",
+            "io.roseinfer.backend.",
+            "io.roseinfer.server.",
+            "io.roseinfer.bench.");
 
     private PolicyFailure() {}
 
@@ -51,18 +58,25 @@ public final class PolicyFailure {
         return of("scaling", policy, thrown);
     }
 
+    /** Returns the exception to throw if an observer threw {@code thrown}. */
+    public static RuntimeException ofObserver(Object observer, RuntimeException thrown) {
+        return of("the observer ", observer, BUILT_IN_OBSERVERS, thrown, "; fix it, or remove it");
+    }
+
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
-        String name = policy.getClass().getName();
-        boolean builtIn = BUILT_IN.stream().anyMatch(name::startsWith);
+        return of("the " + kind + " policy ", policy, BUILT_IN_POLICIES, thrown, "; fix it, or choose another policy");
+    }
+
+    private static RuntimeException of(
+            String what, Object extension, List<String> builtInPackages, Throwable thrown, String remedy) {
+        String name = extension.getClass().getName();
+        boolean builtIn = builtInPackages.stream().anyMatch(name::startsWith);
         if (thrown instanceof RuntimeException known
                 && (builtIn || thrown instanceof RoseException || thrown instanceof Check.Failure)) {
             return known;
         }
         String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
-        return new EngineStopped(
-                "the " + kind + " policy " + name + " " + seen + where(name, thrown.getStackTrace())
-                        + "; fix it, or choose another policy",
-                thrown);
+        return new EngineStopped(what + name + " " + seen + where(name, thrown.getStackTrace()) + remedy, thrown);
     }
 
     /** A violation of a policy's contract. */
@@ -73,12 +87,12 @@ public final class PolicyFailure {
     }
 
     /**
-     * Returns the innermost frame of the policy itself, since it may have called into the JDK; otherwise the innermost
+     * Returns the innermost frame of the class itself, since it may have called into the JDK; otherwise the innermost
      * frame.
      */
-    private static String where(String policy, StackTraceElement[] stack) {
+    private static String where(String extension, StackTraceElement[] stack) {
         return Arrays.stream(stack)
-                .filter(frame -> frame.getClassName().equals(policy))
+                .filter(frame -> frame.getClassName().equals(extension))
                 .findFirst()
                 .or(() -> Arrays.stream(stack).findFirst())
                 .map(PolicyFailure::line)
