@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** An observer that throws is named with its source line. It is in no package of the engine, like those of users. */
+/** An observer that throws is named with its source line. Its package is not part of the engine. */
 class ThrowingObserverTest {
     private record Bad() implements StepObserver, RequestObserver {
         @Override
