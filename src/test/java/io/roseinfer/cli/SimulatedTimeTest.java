@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.compare.ComparisonReport;
-import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -17,11 +16,8 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -815,22 +811,6 @@ class SimulatedTimeTest {
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs of B" + rest));
         assertThat(comparedTo("--max-batch-size=1", "--model=random:gpt2", "--step-costs=step:4,token:0.05"))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs" + rest));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "costs: x, largest error against real runs 3.5 % (of p50)   | 0.035",
-                "costs: x, not validated against real runs                  |",
-                "step costs step:4                                          |",
-                "a, largest error against real runs 3 % (p50); engine 1: b, largest error against real runs 4 % (p50) | 0.04",
-                "a, largest error against real runs 3 % (p50); engine 1: b, not validated with 2 engines |",
-                "a, largest error against real runs 3 % (p50); engine 1: step costs step:4 |"
-            })
-    void largest_error_is_of_all_engines(String source, @Nullable Double error) {
-        assertThat(Environment.simulated("25", Optional.empty(), source).largestError())
-                .isEqualTo(error == null ? OptionalDouble.empty() : OptionalDouble.of(error));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.report.Environment;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
@@ -124,12 +126,14 @@ public final class ShippedCosts {
     }
 
     private static StepCosts.Validation validation(JsonNode comparison) {
+        double percent = comparison.path("largest_error_percent").asDouble();
         return comparison.isMissingNode()
                 ? StepCosts.Validation.MISSING
                 : new StepCosts.Validation(
-                        "largest error against real runs "
-                                + comparison.path("largest_error_percent").asDouble() + " % ("
-                                + comparison.path("of").asString("") + ")",
+                        new Environment.Validation(
+                                "largest error against real runs " + percent + " % ("
+                                        + comparison.path("of").asString("") + ")",
+                                OptionalDouble.of(percent / 100)),
                         words(comparison.path("flags")),
                         comparison
                                 .path("covers")

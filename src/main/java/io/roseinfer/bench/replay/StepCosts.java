@@ -4,12 +4,14 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
@@ -42,34 +44,40 @@ public record StepCosts(
     /**
      * A comparison of predictions by costs with real runs.
      *
-     * @param words the error in words, for results; empty for costs that are not measured
+     * @param stated the largest error and its runs, for results
      * @param flags the flags of the compared runs that may have any value
      * @param covered the combinations of other settings and properties of the compared runs that differ from the defaults, in words
      */
-    public record Validation(String words, Set<String> flags, Set<Set<String>> covered) {
+    public record Validation(Environment.Validation stated, Set<String> flags, Set<Set<String>> covered) {
         /** Costs that are not measured. */
-        static final Validation NONE = new Validation("", Set.of(), Set.of());
+        static final Validation NONE = new Validation(Environment.Validation.NONE, Set.of(), Set.of());
 
         /** Measured costs that were not compared. */
-        static final Validation MISSING = new Validation("not validated against real runs", Set.of(), Set.of());
+        static final Validation MISSING =
+                new Validation(without("not validated against real runs"), Set.of(), Set.of());
 
         public Validation {
             flags = Set.copyOf(flags);
             covered = Set.copyOf(covered);
         }
 
-        private String with(List<String> all) {
+        private static Environment.Validation without(String words) {
+            return new Environment.Validation(words, OptionalDouble.empty());
+        }
+
+        private Environment.Validation with(List<String> all) {
             List<String> settings =
                     all.stream().filter(setting -> !flags.contains(setting)).toList();
-            if (equals(MISSING) || settings.isEmpty() || covered.contains(Set.copyOf(settings))) {
-                return words;
+            if (equals(NONE) || equals(MISSING) || settings.isEmpty() || covered.contains(Set.copyOf(settings))) {
+                return stated;
             }
             List<String> uncovered = settings.stream()
                     .filter(setting -> covered.stream().noneMatch(combination -> combination.contains(setting)))
                     .toList();
-            return uncovered.isEmpty()
-                    ? "not validated in this combination (" + String.join(", ", settings) + ")"
-                    : "not validated with " + String.join(", ", uncovered);
+            return without(
+                    uncovered.isEmpty()
+                            ? "not validated in this combination (" + String.join(", ", settings) + ")"
+                            : "not validated with " + String.join(", ", uncovered));
         }
     }
 
@@ -144,12 +152,19 @@ public record StepCosts(
     }
 
     /**
-     * Returns the source, and how predictions by these costs compare with real runs.
+     * Returns how predictions by these costs compare with real runs.
      *
      * @param settings the settings of a simulation, and properties of its runs, that a validation may not cover, in words
      */
+    public Environment.Validation validation(List<String> settings) {
+        return validation.with(settings);
+    }
+
+    /** Returns the source, and how predictions by these costs compare with real runs, as {@link #validation(List)}. */
     public String description(List<String> settings) {
-        return validation.equals(Validation.NONE) ? source : source + ", " + validation.with(settings);
+        return validation.equals(Validation.NONE)
+                ? source
+                : source + ", " + validation(settings).words();
     }
 
     /**

@@ -2,18 +2,15 @@ package io.roseinfer.bench.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
-import java.util.Arrays;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The environment of a result. Unknown values are empty, and {@code null} in JSON.
@@ -27,6 +24,8 @@ import java.util.stream.Stream;
  * @param warmUpNanos duration of the warm-up at load
  * @param simulated source of the times if they are simulated; empty for a measurement
  * @param host the machine and the JVM's flags; empty if the times are simulated
+ * @param validations how predictions by the costs of simulated times compare with real runs: of the first engine, and of each one
+ *     whose costs differ from it; empty if the times are measured
  * @param policies SHA-256 of the class file of each policy that is not built in, by class name
  */
 public record Environment(
@@ -38,14 +37,20 @@ public record Environment(
         Optional<String> commit,
         @JsonInclude(Include.NON_ABSENT) OptionalLong warmUpNanos,
         @JsonInclude(Include.NON_ABSENT) Optional<String> simulated,
+        @JsonInclude(Include.NON_EMPTY) List<Validation> validations,
         @JsonInclude(Include.NON_ABSENT) Optional<Host> host,
         @JsonInclude(Include.NON_EMPTY) Map<String, String> policies) {
-    /** Separates the costs of engines in the source of simulated times. */
-    private static final Pattern ENGINES = Pattern.compile("; (?=engine \\d+: )");
-
-    /** The end of the source of simulated times, which compares predictions by the costs with real runs. */
-    private static final Pattern VALIDATION =
-            Pattern.compile(".*, (largest error against real runs (?<percent>[0-9.]+) %.*|not validated.*)");
+    /**
+     * A comparison of predictions by step costs with real runs.
+     *
+     * @param words the comparison in words
+     * @param largestError the largest error, as a share; absent if none is stated
+     */
+    public record Validation(
+            String words, @JsonInclude(Include.NON_ABSENT) OptionalDouble largestError) {
+        /** Costs that were not compared. */
+        public static final Validation NONE = new Validation("not validated", OptionalDouble.empty());
+    }
 
     /**
      * A machine and its JVM.
@@ -64,6 +69,7 @@ public record Environment(
             @JsonInclude(Include.NON_ABSENT) OptionalDouble loadAverage) {}
 
     public Environment {
+        validations = List.copyOf(validations);
         policies = Collections.unmodifiableMap(new TreeMap<>(policies));
     }
 
@@ -85,12 +91,18 @@ public record Environment(
                 commit,
                 OptionalLong.of(warmUpNanos),
                 Optional.empty(),
+                List.of(),
                 Optional.empty(),
                 Map.of());
     }
 
-    /** Returns the environment of a simulation, which does not depend on this machine. */
-    public static Environment simulated(String jdk, Optional<String> commit, String costs) {
+    /**
+     * Returns the environment of a simulation, which does not depend on this machine.
+     *
+     * @param costs the source of the times
+     */
+    public static Environment simulated(
+            String jdk, Optional<String> commit, String costs, List<Validation> validations) {
         return new Environment(
                 jdk,
                 Optional.empty(),
@@ -100,17 +112,29 @@ public record Environment(
                 commit,
                 OptionalLong.of(0),
                 Optional.of(costs),
+                validations,
                 Optional.empty(),
                 Map.of());
     }
 
     public Environment withHost(Host value) {
         return new Environment(
-                jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, Optional.of(value), policies);
+                jdk,
+                cpu,
+                vectorBits,
+                gpu,
+                driver,
+                commit,
+                warmUpNanos,
+                simulated,
+                validations,
+                Optional.of(value),
+                policies);
     }
 
     public Environment withPolicies(Map<String, String> value) {
-        return new Environment(jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, host, value);
+        return new Environment(
+                jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, validations, host, value);
     }
 
     /** Returns the environment of several runs, without the warm-up and the load average, which differ between runs. */
@@ -118,29 +142,31 @@ public record Environment(
         Optional<Host> ofAll = host.map(
                 one -> new Host(one.os(), one.cores(), one.memoryBytes(), one.jvmFlags(), OptionalDouble.empty()));
         return new Environment(
-                jdk, cpu, vectorBits, gpu, driver, commit, OptionalLong.empty(), simulated, ofAll, policies);
+                jdk,
+                cpu,
+                vectorBits,
+                gpu,
+                driver,
+                commit,
+                OptionalLong.empty(),
+                simulated,
+                validations,
+                ofAll,
+                policies);
     }
 
     /** Returns the largest stated error of simulated times, as a share; empty for a measurement, and unless it is stated for all engines. */
     public OptionalDouble largestError() {
-        double[] errors = validations()
-                .mapToDouble(match -> match.matches() && match.group("percent") != null
-                        ? Double.parseDouble(match.group("percent")) / 100
-                        : Double.NaN)
-                .toArray();
         // The maximum with NaN is NaN.
-        double largest = Arrays.stream(errors).max().orElse(Double.NaN);
+        double largest = validations.stream()
+                .mapToDouble(each -> each.largestError().orElse(Double.NaN))
+                .max()
+                .orElse(Double.NaN);
         return Double.isNaN(largest) ? OptionalDouble.empty() : OptionalDouble.of(largest);
     }
 
     /** Returns how predictions by the costs of simulated times compare with real runs, for each engine with other costs; empty for a measurement. */
     public String validation() {
-        return validations()
-                .map(match -> match.matches() ? match.group(1) : "not validated")
-                .collect(Collectors.joining("; "));
-    }
-
-    private Stream<Matcher> validations() {
-        return simulated.stream().flatMap(ENGINES::splitAsStream).map(VALIDATION::matcher);
+        return validations.stream().map(Validation::words).collect(Collectors.joining("; "));
     }
 }

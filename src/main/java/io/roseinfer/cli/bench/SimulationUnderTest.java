@@ -154,8 +154,8 @@ final class SimulationUnderTest implements SystemUnderTest {
                                 .collect(Collectors.joining()));
     }
 
-    /** Returns the source of the costs, and how predictions by them compare with real runs. */
-    private String source() {
+    /** Returns settings, and properties of the runs so far, that a validation may not cover. */
+    private List<String> coverage() {
         List<String> settings = new ArrayList<>();
         if (costs.size() > 1) {
             settings.add(costs.size() + " engines");
@@ -165,15 +165,7 @@ final class SimulationUnderTest implements SystemUnderTest {
             settings.add("random step times");
         }
         settings.addAll(properties);
-        String first = costs.getFirst().description(settings);
-        StringBuilder text = new StringBuilder(first);
-        for (int i = 1; i < costs.size(); i++) {
-            String own = costs.get(i).description(settings);
-            if (!own.equals(first)) {
-                text.append("; engine ").append(i).append(": ").append(own);
-            }
-        }
-        return text.toString();
+        return settings;
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
@@ -358,7 +350,19 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     @Override
     public Environment environment() {
-        return Machine.simulated(source(), terminal).withPolicies(policyHashes);
+        List<String> coverage = coverage();
+        String first = costs.getFirst().description(coverage);
+        StringBuilder source = new StringBuilder(first);
+        List<Environment.Validation> validations =
+                new ArrayList<>(List.of(costs.getFirst().validation(coverage)));
+        for (int i = 1; i < costs.size(); i++) {
+            String own = costs.get(i).description(coverage);
+            if (!own.equals(first)) {
+                source.append("; engine ").append(i).append(": ").append(own);
+                validations.add(costs.get(i).validation(coverage));
+            }
+        }
+        return Machine.simulated(source.toString(), validations, terminal).withPolicies(policyHashes);
     }
 
     @Override

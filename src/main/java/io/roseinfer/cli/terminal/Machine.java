@@ -54,8 +54,8 @@ public final class Machine {
     }
 
     /** Returns the environment of runs in simulated time. */
-    public static Environment simulated(String costs, Terminal terminal) {
-        return Environment.simulated(jdk(), commit(terminal), costs);
+    public static Environment simulated(String costs, List<Environment.Validation> validations, Terminal terminal) {
+        return Environment.simulated(jdk(), commit(terminal), costs, validations);
     }
 
     private static Optional<String> commit(Terminal terminal) {

@@ -14,7 +14,7 @@ class OfRunsTest {
     private static Study study(String... costs) {
         List<Environment> environments = new ArrayList<>();
         for (String source : costs) {
-            environments.add(Environment.simulated("25", Optional.empty(), source));
+            environments.add(Environment.simulated("25", Optional.empty(), source, List.of()));
         }
         return new Study(List.of(), List.of(), Objectives.NONE, List.of(), environments);
     }

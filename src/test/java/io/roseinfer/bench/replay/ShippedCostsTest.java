@@ -109,7 +109,8 @@ class ShippedCostsTest {
                 .map(name -> ShippedCosts.load(name).validation())
                 .filteredOn(validation -> !validation.equals(StepCosts.Validation.MISSING))
                 .hasSize(5)
-                .allSatisfy(validation -> assertThat(validation.words()).contains("256 + 64", " tokens"));
+                .allSatisfy(
+                        validation -> assertThat(validation.stated().words()).contains("256 + 64", " tokens"));
     }
 
     @Test

@@ -71,6 +71,8 @@ final class ResultGoldens {
             Optional.of("abcdef"),
             1_250_000_000L);
 
+    private static final List<Environment.Validation> UNVALIDATED = List.of(Environment.Validation.NONE);
+
     private static final Map<String, Object> SETTINGS = settings();
 
     private final Map<String, String> files = new LinkedHashMap<>();
@@ -386,7 +388,7 @@ final class ResultGoldens {
                 head,
                 List.of("bench", "serve", "--model", "<script>alert(1)</script>", "--dataset-path=it's"),
                 SETTINGS,
-                simulated ? Environment.simulated("25", Optional.of("abc"), "step:2,token:0.1") : MACHINE,
+                simulated ? Environment.simulated("25", Optional.of("abc"), "step:2,token:0.1", UNVALIDATED) : MACHINE,
                 List.of(50.0, 99.0, 99.9),
                 simulated ? Objectives.NONE : goodput(),
                 List.of(),
@@ -427,7 +429,8 @@ final class ResultGoldens {
     private static List<Environment> machines() {
         return List.of(
                 MACHINE.ofMany(),
-                Environment.simulated("25", Optional.empty(), "step:2").ofMany());
+                Environment.simulated("25", Optional.empty(), "step:2", UNVALIDATED)
+                        .ofMany());
     }
 
     private void studies() {
