@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
@@ -73,7 +74,7 @@ public final class SyntheticDrafter implements Drafter {
     }
 
     @Override
-    public Drafts newDrafts() {
+    public Drafts newDrafts(PolicyRequest request) {
         return new Request();
     }
 

@@ -468,7 +468,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /** Returns the drafts of a drafter; if masks depend on its tokens, those that the masks make likely. */
     Drafts newDrafts(Drafter drafter) {
-        return masks.needsTokens() ? (tokens, max, into) -> masks.likelyTokens(max, into) : drafter.newDrafts();
+        return masks.needsTokens() ? (tokens, max, into) -> masks.likelyTokens(max, into) : drafter.newDrafts(this);
     }
 
     /** Sets the tokens after its last one, to be verified by its next row. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,9 +31,10 @@ class SyntheticDrafterTest {
     void drafts_are_right_at_their_rates_when_the_prompt_comes_again() {
         SyntheticDrafter drafter = new SyntheticDrafter("0.8/0.5");
         int[] into = new int[2];
-        assertThat(drafter.newDrafts().propose(new History(TOKENS), 2, into)).isZero();
+        assertThat(drafter.newDrafts(SequenceProbe.request()).propose(new History(TOKENS), 2, into))
+                .isZero();
 
-        Drafts again = drafter.newDrafts();
+        Drafts again = drafter.newDrafts(SequenceProbe.request());
         int[] right = new int[2];
         int drafted = 0;
         for (int length = 4; length < TOKENS - 2; length++) {
@@ -50,7 +52,7 @@ class SyntheticDrafterTest {
     void drafts_of_a_known_device_are_right_at_their_rates_at_once() {
         Drafts drafts = new SyntheticDrafter("0.8/0.5")
                 .withNextToken((last, length) -> length == last + 1 ? length : 0)
-                .newDrafts();
+                .newDrafts(SequenceProbe.request());
         int[] into = new int[2];
         int[] right = new int[2];
         for (int length = 4; length < TOKENS; length++) {
@@ -66,8 +68,10 @@ class SyntheticDrafterTest {
     void drafts_end_with_the_known_completion() {
         SyntheticDrafter drafter = new SyntheticDrafter("1/1/1");
         int[] into = new int[3];
-        assertThat(drafter.newDrafts().propose(new History(300), 3, into)).isZero();
-        assertThat(drafter.newDrafts().propose(new History(298), 3, into)).isEqualTo(2);
+        assertThat(drafter.newDrafts(SequenceProbe.request()).propose(new History(300), 3, into))
+                .isZero();
+        assertThat(drafter.newDrafts(SequenceProbe.request()).propose(new History(298), 3, into))
+                .isEqualTo(2);
         assertThat(into).startsWith(298, 299);
     }
 

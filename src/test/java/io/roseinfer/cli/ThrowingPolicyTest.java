@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -170,7 +171,7 @@ class ThrowingPolicyTest {
         }
 
         @Override
-        public Drafts newDrafts() {
+        public Drafts newDrafts(PolicyRequest request) {
             throw new IllegalStateException("guess");
         }
     }

@@ -2,8 +2,8 @@ package io.roseinfer.engine;
 
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.List;
 
 /**
@@ -22,12 +22,12 @@ public record Foresight(List<Completion> expected, double rate, int vocabularySi
     }
 
     @Override
-    public Drafts newDrafts() {
-        return this::propose;
+    public Drafts newDrafts(PolicyRequest request) {
+        int index = (int) request.tag().orElseThrow();
+        return (tokens, max, into) -> propose(index, tokens, max, into);
     }
 
-    private int propose(TokenHistory tokens, int max, int[] into) {
-        int index = (int) ((Sequence) tokens).tag().orElseThrow();
+    private int propose(int index, TokenHistory tokens, int max, int[] into) {
         int[] ids = expected.get(index).ids();
         int from = tokens.length() - tokens.promptLength();
         int count = Math.min(max, ids.length - from);

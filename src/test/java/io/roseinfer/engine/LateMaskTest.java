@@ -18,6 +18,7 @@ import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -126,7 +127,7 @@ class LateMaskTest {
     /** Drafts only what masks make likely. */
     private record Silent(int maxTokens) implements Drafter {
         @Override
-        public Drafts newDrafts() {
+        public Drafts newDrafts(PolicyRequest request) {
             return (tokens, max, into) -> 0;
         }
     }

@@ -4,6 +4,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 
 /**
  * Drafts what the simulated device will sample, and with some probability another token.
@@ -13,12 +14,12 @@ import io.roseinfer.scheduler.policy.Drafter;
  */
 record OracleDrafter(int maxTokens, int vocabularySize, long deviceSeed, double rate, double eager) implements Drafter {
     @Override
-    public Drafts newDrafts() {
-        return this::propose;
+    public Drafts newDrafts(PolicyRequest request) {
+        Sequence sequence = (Sequence) request;
+        return (tokens, max, into) -> propose(sequence, tokens, max, into);
     }
 
-    private int propose(TokenHistory tokens, int max, int[] into) {
-        Sequence sequence = (Sequence) tokens;
+    private int propose(Sequence sequence, TokenHistory tokens, int max, int[] into) {
         long key = SplitMix64.mix(deviceSeed * 31 + sequence.id());
         if (SplitMix64.uniform(key, -1 - tokens.length()) >= eager) {
             return 0;

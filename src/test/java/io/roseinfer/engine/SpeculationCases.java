@@ -15,6 +15,7 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
@@ -220,7 +221,7 @@ abstract class SpeculationCases {
     /** Drafts nothing. */
     private record Silent(int maxTokens) implements Drafter {
         @Override
-        public Drafts newDrafts() {
+        public Drafts newDrafts(PolicyRequest request) {
             return (tokens, max, into) -> 0;
         }
     }

@@ -9,6 +9,7 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -364,6 +365,33 @@ class PoliciesTest {
                 + " tokens of " + request.promptLength() + " and "
                 + (request.length() - request.promptLength() + request.remainingNewTokens()) + ", "
                 + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
+    }
+
+    /** Drafts nothing, and records the requests that it could draft for. */
+    private record Noting(List<String> seen) implements Drafter {
+        @Override
+        public int maxTokens() {
+            return 1;
+        }
+
+        @Override
+        public Drafts newDrafts(PolicyRequest request) {
+            seen.add(request.tag().orElseThrow() + ", priority " + request.priority() + ", " + request.length()
+                    + " tokens");
+            return (tokens, max, into) -> 0;
+        }
+    }
+
+    @Test
+    void drafter_sees_each_request_once() {
+        List<String> seen = new ArrayList<>();
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().drafter(new Noting(seen)), 10);
+        add(scheduler, new int[] {1, 2}, 5, 7);
+        add(scheduler, new int[] {1, 2, 3}, 5, 8);
+        while (scheduler.hasWork()) {
+            step(scheduler);
+        }
+        assertThat(seen).containsExactly("tag 0, priority 7, 3 tokens", "tag 1, priority 8, 4 tokens");
     }
 
     /** Throws the given exception from {@code rank}. */

@@ -10,6 +10,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -448,7 +449,7 @@ class SchedulerTest {
     /** Drafts token 1, which the device of these tests samples, {@code right} times, then token 2. */
     private record Drafts(int maxTokens, int right) implements Drafter {
         @Override
-        public Drafter.Drafts newDrafts() {
+        public Drafter.Drafts newDrafts(PolicyRequest request) {
             return (tokens, max, into) -> {
                 for (int i = 0; i < max; i++) {
                     into[i] = i < right ? 1 : 2;
@@ -595,7 +596,7 @@ class SchedulerTest {
     private record Proposing(int maxTokens, Drafter.@Nullable Drafts drafts) implements Drafter {
         @Override
         @SuppressWarnings("NullAway") // a faulty drafter
-        public Drafter.Drafts newDrafts() {
+        public Drafter.Drafts newDrafts(PolicyRequest request) {
             return drafts;
         }
     }

@@ -1,10 +1,17 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
+import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 
 /** Test access to package-private state of sequences. */
 public final class SequenceProbe {
     private SequenceProbe() {}
+
+    /** Returns a request, for policies that ignore which one it is. */
+    public static PolicyRequest request() {
+        return new Sequence(0, "", new int[1], 2, SamplingParams.greedy(), 0, new int[0]);
+    }
 
     /** Returns the number of steps in flight that include the sequence. */
     public static int inFlight(Sequence sequence) {

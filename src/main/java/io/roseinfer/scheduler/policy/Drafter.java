@@ -18,8 +18,8 @@ public interface Drafter {
     /** Returns the maximum drafts in a row of a step, a constant up to {@value #MAX_ROW_TOKENS} - 1; 0 never drafts. */
     int maxTokens();
 
-    /** Returns what proposes the drafts of one request; called once per request, before its second token. */
-    Drafts newDrafts();
+    /** Returns what proposes the drafts of one request; called once per request, at the earliest before its second token. */
+    Drafts newDrafts(PolicyRequest request);
 
     /** Proposes the drafts of one request. The scheduler's thread calls it; it should not allocate in the long run. */
     @FunctionalInterface
@@ -28,7 +28,7 @@ public interface Drafter {
          * Proposes the tokens that follow.
          *
          * @param tokens all tokens of the request so far; they never change, so only new ones need to be read
-         * @param max maximum tokens to propose, positive
+         * @param max maximum tokens to propose, positive; fewer in a step of many rows, where drafts cost more
          * @param into receives token ids of the model's vocabulary
          * @return the number of proposed tokens, 0 to {@code max}
          */
@@ -82,7 +82,7 @@ public interface Drafter {
         }
 
         @Override
-        public Drafts newDrafts() {
+        public Drafts newDrafts(PolicyRequest request) {
             return (tokens, max, into) -> 0;
         }
 

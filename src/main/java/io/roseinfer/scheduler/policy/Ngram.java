@@ -18,7 +18,7 @@ record Ngram(int maxTokens) implements Drafter {
     }
 
     @Override
-    public Drafts newDrafts() {
+    public Drafts newDrafts(PolicyRequest request) {
         return new Index();
     }
 

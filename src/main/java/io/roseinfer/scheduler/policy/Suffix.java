@@ -33,7 +33,7 @@ record Suffix(int maxTokens, Optional<Answers> answers) implements Drafter {
     }
 
     @Override
-    public Drafts newDrafts() {
+    public Drafts newDrafts(PolicyRequest request) {
         return new Text();
     }
 

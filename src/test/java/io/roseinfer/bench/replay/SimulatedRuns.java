@@ -13,6 +13,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.List;
 import java.util.OptionalDouble;
 
@@ -40,7 +41,7 @@ public final class SimulatedRuns {
             }
 
             @Override
-            public Drafts newDrafts() {
+            public Drafts newDrafts(PolicyRequest request) {
                 return (tokens, max, into) -> {
                     into[0] = 0;
                     return 1;

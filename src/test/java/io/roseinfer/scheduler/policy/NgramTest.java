@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
@@ -50,7 +51,7 @@ class NgramTest {
     }
 
     private static int[] propose(int max, int... ids) {
-        return propose(Drafter.ngram(max).newDrafts(), new Text(ids), max);
+        return propose(Drafter.ngram(max).newDrafts(SequenceProbe.request()), new Text(ids), max);
     }
 
     @Test
@@ -78,7 +79,7 @@ class NgramTest {
     void proposals_are_those_of_a_search_of_the_whole_text(int vocabulary, int length) {
         Random random = new Random(vocabulary);
         Text text = new Text(random.ints(length, 0, vocabulary).toArray());
-        Drafts drafts = Drafter.ngram(5).newDrafts();
+        Drafts drafts = Drafter.ngram(5).newDrafts(SequenceProbe.request());
         int found = 0;
         int missed = 0;
         for (text.length = 4; text.length < length; text.length += 1 + random.nextInt(4)) {
@@ -111,7 +112,7 @@ class NgramTest {
     @Test
     void proposals_allocate_nothing_once_the_index_has_its_size() {
         Text text = new Text(new Random(1).ints(100_000, 0, 1000).toArray());
-        Drafts drafts = Drafter.ngram(5).newDrafts();
+        Drafts drafts = Drafter.ngram(5).newDrafts(SequenceProbe.request());
         int[] into = new int[5];
         text.length = 70_000;
         assertThat(drafts.propose(text, 5, into)).isNotNegative();

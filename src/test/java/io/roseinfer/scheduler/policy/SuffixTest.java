@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 import io.roseinfer.scheduler.policy.SuffixAutomaton.Match;
 import java.lang.management.ManagementFactory;
@@ -34,7 +35,7 @@ class SuffixTest {
     }
 
     private static int[] propose(int max, int... ids) {
-        return propose(Drafter.suffix(max, false).newDrafts(), max, 0, ids);
+        return propose(Drafter.suffix(max, false).newDrafts(SequenceProbe.request()), max, 0, ids);
     }
 
     @Test
@@ -138,14 +139,14 @@ class SuffixTest {
         int[] answered = {1, 2, 3, 11, 12, 13, 14, 15, 16};
         for (boolean shared : new boolean[] {false, true}) {
             Drafter drafter = Drafter.suffix(4, shared);
-            Drafts first = drafter.newDrafts();
+            Drafts first = drafter.newDrafts(SequenceProbe.request());
             assertThat(propose(first, 4, 3, answered)).isEmpty();
             first.ended(new Text(3, answered.length, answered));
             int[] second = {7, 8, 9, 11, 12, 13};
-            assertThat(propose(drafter.newDrafts(), 4, 3, second))
+            assertThat(propose(drafter.newDrafts(SequenceProbe.request()), 4, 3, second))
                     .isEqualTo(shared ? new int[] {14, 15, 16} : new int[0]);
             int[] prompt = {7, 8, 1, 2, 3};
-            assertThat(propose(drafter.newDrafts(), 4, 5, prompt))
+            assertThat(propose(drafter.newDrafts(SequenceProbe.request()), 4, 5, prompt))
                     .as("prompts are not shared")
                     .isEmpty();
         }
@@ -157,10 +158,10 @@ class SuffixTest {
         int[] common = IntStream.range(100, 164).toArray();
         Drafter drafter = Drafter.suffix(1, true);
         int[] answer = joined(new int[] {1, 2}, common, new int[] {11});
-        drafter.newDrafts().ended(new Text(0, answer.length, answer));
+        drafter.newDrafts(SequenceProbe.request()).ended(new Text(0, answer.length, answer));
         int[] start = {1, 2};
         int[] text = joined(start, new int[] {5}, common, new int[] {12}, new int[70], new int[] {5}, common);
-        Drafts drafts = drafter.newDrafts();
+        Drafts drafts = drafter.newDrafts(SequenceProbe.request());
         assertThat(propose(drafts, 1, 0, start)).containsExactly(common[0]);
         assertThat(propose(drafts, 1, 0, text))
                 .as("the own text repeats 65 tokens, the answer has 64 of them")
@@ -175,16 +176,17 @@ class SuffixTest {
     void oldest_answers_are_forgotten() {
         Suffix drafter = (Suffix) Drafter.suffix(4, true);
         int answers = 2 * Suffix.Answers.MAX_TOKENS / Suffix.Answers.MAX_ANSWER + 2;
-        Drafts drafts = drafter.newDrafts();
+        Drafts drafts = drafter.newDrafts(SequenceProbe.request());
         for (int answer = 0; answer < answers; answer++) {
             int first = answer * Suffix.Answers.MAX_ANSWER;
             int[] ids =
                     IntStream.range(first, first + Suffix.Answers.MAX_ANSWER).toArray();
             drafts.ended(new Text(0, ids.length, ids));
         }
-        assertThat(propose(drafter.newDrafts(), 4, 3, 10, 11, 12)).isEmpty();
+        assertThat(propose(drafter.newDrafts(SequenceProbe.request()), 4, 3, 10, 11, 12))
+                .isEmpty();
         int late = (answers - 1) * Suffix.Answers.MAX_ANSWER;
-        assertThat(propose(drafter.newDrafts(), 4, 3, late, late + 1, late + 2))
+        assertThat(propose(drafter.newDrafts(SequenceProbe.request()), 4, 3, late, late + 1, late + 2))
                 .containsExactly(late + 3, late + 4, late + 5, late + 6);
     }
 
@@ -192,7 +194,7 @@ class SuffixTest {
     void long_prompt_is_added_in_several_steps_and_old_text_is_forgotten() {
         int[] ids = new Random(5).ints(3 * Suffix.MAX_TOKENS, 0, 50_000).toArray();
         System.arraycopy(ids, 0, ids, 5_000, 40);
-        Drafts drafts = Drafter.suffix(4, false).newDrafts();
+        Drafts drafts = Drafter.suffix(4, false).newDrafts(SequenceProbe.request());
         int[] into = new int[4];
         int calls = 0;
         while (drafts.propose(new Text(0, 5_040, ids), 4, into) == 0) {
