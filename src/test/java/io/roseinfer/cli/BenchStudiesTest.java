@@ -277,6 +277,39 @@ class BenchStudiesTest {
         assertThat(read("again.json").get("replay_of").get("changes")).isEmpty();
     }
 
+    @Test
+    void error_of_a_replay_is_in_sample_if_its_costs_are_of_the_recording() throws IOException {
+        assertThat(bench("serve", "--request-rate=40", "--json", file("run.json"))
+                        .code())
+                .isZero();
+        String[] outputs = {"--json", file("again.json"), "--report", file("again.html")};
+        Outcome own = bench("replay", List.of(file("run.json")), outputs);
+        assertThat(own.out())
+                .containsPattern("ms +recorded +baseline +in-sample\n")
+                .contains(
+                        "\nin-sample: baseline, replayed",
+                        "fitted to the recorded run, so it is no error of a prediction\n")
+                .doesNotContain("error:");
+        assertThat(read("again.json").at("/replay_of/in_sample").booleanValue()).isTrue();
+        assertThat(directory.resolve("again.html"))
+                .content()
+                .contains("<th>in-sample</th>", "so the error is in-sample: no error of a prediction.")
+                .doesNotContain("<th>error</th>");
+        ObjectNode whole = (ObjectNode) StrictJson.parse(Files.readAllBytes(directory.resolve("run.json")));
+        whole.withObject("roseinfer").putNull("steps");
+        Files.writeString(directory.resolve("run.json"), whole.toString());
+        Outcome other = bench("replay", List.of(file("run.json"), "--step-costs=step:2,token:0.1"), outputs);
+        assertThat(other.out())
+                .containsPattern("ms +recorded +baseline +error\n")
+                .contains("\nerror: baseline, replayed with the recorded settings, against recorded\n")
+                .doesNotContain("in-sample");
+        assertThat(read("again.json").at("/replay_of/in_sample").booleanValue()).isFalse();
+        assertThat(directory.resolve("again.html"))
+                .content()
+                .contains("<th>error</th>")
+                .doesNotContain("in-sample");
+    }
+
     /** The prediction for a changed setting equals a simulated run with that setting. */
     @Test
     void changed_replay_is_compared_with_baseline_and_recording() throws IOException {

@@ -15,8 +15,8 @@ import java.util.OptionalDouble;
 
 /**
  * Comparison of a recorded run with its replays: percentiles 50, 90 and 99 of TTFT, TPOT, ITL and latency in the recording, in the replay
- * with recorded settings, and in the replay with changed settings. The first two differ by the replay's error; the last two are both
- * replayed, so they differ only by the change.
+ * with recorded settings, and in the replay with changed settings. The first two differ by the replay's error, which is in-sample if
+ * the step costs are fitted to the recording; the last two are both replayed, so they differ only by the change.
  *
  * @param rows a row for each percentile that all runs have
  */
@@ -64,14 +64,16 @@ public record Prediction(List<Row> rows) {
      *
      * @param changes arguments that replaced recorded ones
      * @param settingsKnown whether the replay has the recorded engine's settings
+     * @param isInSample whether the step costs of the replay with recorded settings are fitted to the recorded run
      */
-    public ReplayOf replayOf(RecordedRun recorded, List<String> changes, boolean settingsKnown) {
+    public ReplayOf replayOf(RecordedRun recorded, List<String> changes, boolean settingsKnown, boolean isInSample) {
         return new ReplayOf(
                 recorded.name(),
                 recorded.command(),
                 recorded.verdict().isValid(),
                 recorded.verdict().reasons(),
                 settingsKnown,
+                Optional.of(isInSample),
                 changes,
                 rows);
     }
@@ -84,12 +86,14 @@ public record Prediction(List<Row> rows) {
      * Returns the table, with the last two columns only if settings were changed. Every line ends with a newline.
      *
      * @param settingsKnown whether the replay has the recorded engine's settings
+     * @param isInSample whether the step costs of the replay with recorded settings are fitted to the recorded run
      */
-    public String text(boolean settingsKnown) {
+    public String text(boolean settingsKnown, boolean isInSample) {
+        String error = ReplayOf.errorName(isInSample);
         String replayed = settingsKnown ? "baseline" : "replayed";
         boolean changed = rows.stream().anyMatch(row -> row.changedMillis().isPresent());
         Formatter out = new Formatter(Locale.ROOT);
-        out.format("%-10s %12s %12s %10s", "ms", "recorded", replayed, "error");
+        out.format("%-10s %12s %12s %10s", "ms", "recorded", replayed, error);
         out.format("%s\n", changed ? String.format(Locale.ROOT, " %12s %10s", "changed", "change") : "");
         for (Row row : rows) {
             out.format(
@@ -104,10 +108,13 @@ public record Prediction(List<Row> rows) {
             out.format("\n");
         }
         out.format(
+                "%s: %s%s\n",
+                error,
                 settingsKnown
-                        ? "error: baseline, replayed with the recorded settings, against recorded\n"
-                        : "error: replayed against recorded; the server's settings are unknown, so the replay has the engine flags"
-                                + " given here and defaults for the others\n");
+                        ? "baseline, replayed with the recorded settings, against recorded"
+                        : "replayed against recorded; the server's settings are unknown, so the replay has the engine flags"
+                                + " given here and defaults for the others",
+                isInSample ? "; the step costs are fitted to the recorded run, so it is no error of a prediction" : "");
         if (changed) {
             out.format("change: changed against %s, both replayed\n", replayed);
         }

@@ -3,6 +3,7 @@ package io.roseinfer.bench.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -13,6 +14,7 @@ import java.util.OptionalDouble;
  * @param valid whether the recorded run is valid
  * @param reasons reasons why it is invalid
  * @param settingsKnown false for a run over HTTP, which is replayed with the given flags and defaults
+ * @param inSample whether the step costs of the replay without changes are fitted to the recorded run; absent in files of earlier versions
  * @param changes the changed settings as arguments; empty if there are none
  * @param rows a row for each percentile
  */
@@ -22,8 +24,18 @@ public record ReplayOf(
         boolean valid,
         List<String> reasons,
         boolean settingsKnown,
+        @JsonInclude(Include.NON_ABSENT) Optional<Boolean> inSample,
         List<String> changes,
         List<Row> rows) {
+    /**
+     * Returns the name of a replay's errors.
+     *
+     * @param isInSample whether its step costs are fitted to the recorded run
+     */
+    public static String errorName(boolean isInSample) {
+        return isInSample ? "in-sample" : "error";
+    }
+
     /**
      * A percentile of a metric.
      *

@@ -97,11 +97,14 @@ public final class BenchReplayCommand implements Command {
         MeasuredRun last = other.orElse(same);
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
         boolean settingsKnown = !isOverHttp(recorded);
+        boolean isInSample = same.system().hasReplayedCosts();
         ServeResult result = last.result(
-                last.verdict(), PERCENTILES, Optional.of(prediction.replayOf(recorded, changes, settingsKnown)));
+                last.verdict(),
+                PERCENTILES,
+                Optional.of(prediction.replayOf(recorded, changes, settingsKnown, isInSample)));
         file.ifPresent(to -> to.write(result));
         pages.write("replay", () -> result);
-        terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown));
+        terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown, isInSample));
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !settingsKnown) {
             terminal.note(
                     "the recorded run used HTTP: a delivery time is sampled for each request, and bunching of tokens is not"

@@ -366,6 +366,11 @@ final class SimulationUnderTest implements SystemUnderTest {
     }
 
     @Override
+    public boolean hasReplayedCosts() {
+        return costs.stream().anyMatch(StepCosts::replayed);
+    }
+
+    @Override
     public void forgetRuns() {
         properties.clear();
     }

@@ -64,6 +64,11 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
         return OptionalDouble.empty();
     }
 
+    /** Returns whether the step costs of simulated time are fitted to the run that is replayed. */
+    default boolean hasReplayedCosts() {
+        return false;
+    }
+
     /** Lets {@link #environment} describe later runs only; runs in simulated time have properties that belong to it. */
     default void forgetRuns() {}
 

@@ -224,11 +224,12 @@ class PrintedLinesTest {
     void replay_prints_only_documented_columns() {
         Prediction prediction = Prediction.of(RUN, RUN, Optional.of(RUN));
         Map<String, List<String>> defined = defined("how-to/replay.md", "Read the table");
-        String headings = prediction.text(true).lines().findFirst().orElseThrow();
+        String headings = prediction.text(true, true).lines().findFirst().orElseThrow();
         assertThat(without(defined.keySet(), headings.replaceFirst("^ms", ""))).isBlank();
         assertThat(headings).contains(defined.keySet());
         requireKeys(
                 defined,
-                ResultJson.tree(prediction.replayOf(SimulatedRuns.recorded(RUN), List.of("--max-batch-size=1"), true)));
+                ResultJson.tree(
+                        prediction.replayOf(SimulatedRuns.recorded(RUN), List.of("--max-batch-size=1"), true, true)));
     }
 }

@@ -498,9 +498,9 @@ final class ResultGoldens {
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
         Prediction one = Prediction.of(recorded.result(), again, Optional.empty());
-        addReplay("replay", changed, both.replayOf(recorded, List.of("--max-batch-size=4"), true));
-        addReplay("replay-unchanged", again, one.replayOf(SimulatedRuns.recorded(again), List.of(), false));
-        files.put("replay.txt", both.text(true) + one.text(false));
+        addReplay("replay", changed, both.replayOf(recorded, List.of("--max-batch-size=4"), true, true));
+        addReplay("replay-unchanged", again, one.replayOf(SimulatedRuns.recorded(again), List.of(), false, false));
+        files.put("replay.txt", both.text(true, true) + one.text(false, false));
     }
 
     private void addReplay(String name, LoadResult run, ReplayOf recorded) {

@@ -11,6 +11,7 @@ final class ReplaySection {
     private ReplaySection() {}
 
     static List<Block> blocks(String name, ReplayOf of) {
+        boolean inSample = of.inSample().orElse(false);
         boolean changed = !of.changes().isEmpty();
         List<Block> blocks = new ArrayList<>();
         blocks.add(Block.Heading.of(name + " against " + of.name()));
@@ -23,8 +24,8 @@ final class ReplaySection {
         if (changed) {
             blocks.add(Block.Terms.code(Map.of("Changed", String.join(" ", of.changes()))));
         }
-        List<String> head =
-                new ArrayList<>(List.of("ms", "recorded", of.settingsKnown() ? "baseline" : "replayed", "error"));
+        List<String> head = new ArrayList<>(
+                List.of("ms", "recorded", of.settingsKnown() ? "baseline" : "replayed", ReplayOf.errorName(inSample)));
         if (changed) {
             head.addAll(List.of("changed", "change"));
         }
@@ -34,6 +35,9 @@ final class ReplaySection {
                         ? "Baseline: replayed with the recorded settings; its error is relative to the recording."
                         : "The server's settings are unknown: the replay has the given engine flags and defaults for"
                                 + " the others; its error is relative to the recording.")
+                + (inSample
+                        ? " The step costs are fitted to the recorded run, so the error is in-sample: no error of a prediction."
+                        : "")
                 + (changed ? " The change is relative to that replay." : "")));
         return blocks;
     }
