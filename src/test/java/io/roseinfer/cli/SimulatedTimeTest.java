@@ -1110,8 +1110,40 @@ class SimulatedTimeTest {
                 List.of("--backend=sim", "--model=random:gpt2", "--step-noise=0", "--step-costs=" + few + "," + many);
         JsonNode run = serve(both, with(SMALL_LOAD, "--max-batch-size=32"));
         assertThat(run.get("validity").get("notes").toString())
-                .contains("step costs of " + few + ", " + many + ", recorded with random:gpt2")
+                .containsPattern(
+                        "step costs of " + few + " \\(40 requests, device sim, 20\\d\\d-\\d\\d-\\d\\d[^)]*\\), " + many
+                                + " \\(40 requests, device sim, [^)]*\\), recorded with random:gpt2")
                 .doesNotContain("outside the recorded range");
+    }
+
+    @Test
+    void recording_given_twice_is_rejected() throws IOException {
+        Path one = recorded(SIMULATED, SMALL_LOAD);
+        Path copy = Files.copy(one, directory.resolve("copy.json"));
+        List<String> flags = List.of("--backend=sim", "--model=random:gpt2");
+        Outcome same = bench("serve", flags, "--step-costs=" + one + "," + one);
+        assertThat(same.code()).isEqualTo(2);
+        assertThat(same.err())
+                .contains(one + " is given twice; each file must be of another run: leave one out")
+                .hasLineCount(1);
+        assertThat(bench("serve", flags, "--step-costs=" + one + "," + copy).err())
+                .contains(copy + " is the same recording as " + one + "; each file must be of another run")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void recording_of_an_engine_names_its_machine_date_and_commit() throws IOException {
+        Path run = directory.resolve("recorded.json");
+        Files.writeString(
+                run,
+                Files.readString(recorded(SIMULATED, SMALL_LOAD))
+                        .replaceFirst("\"device\"\\s*:\\s*\"sim\"", "\"device\":\"cpu\"")
+                        .replaceFirst("\"cpu\"\\s*:\\s*null", "\"cpu\":\"A CPU\"")
+                        .replaceFirst("\"commit\"\\s*:\\s*(null|\"[^\"]*\")", "\"commit\":\"0123456789abc\"")
+                        .replaceFirst("\"date\"\\s*:\\s*\"[^\"]*\"", "\"date\":\"2026-11-28T01:02:03Z\""));
+        assertThat(bench("serve", List.of("--backend=sim", "--step-costs=" + run), SMALL_LOAD)
+                        .out())
+                .contains("step costs of " + run + " (40 requests, A CPU, 2026-11-28, commit 01234567), recorded with");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.load.PromptSource;
 import io.roseinfer.bench.report.Attribution;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ResultJson;
 import io.roseinfer.bench.report.ResultKind;
@@ -27,6 +28,7 @@ import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +43,24 @@ import tools.jackson.databind.JsonNode;
  * @param kvBlocks blocks of its engine's KV pool, or 0 if unknown
  * @param verdict its validity
  * @param model the model that it ran
+ * @param origin its device, date and commit in words, as far as known
  */
 public record RecordedRun(
-        String name, List<String> command, LoadResult result, int kvBlocks, RunValidity verdict, RecordedModel model) {
+        String name,
+        List<String> command,
+        LoadResult result,
+        int kvBlocks,
+        RunValidity verdict,
+        RecordedModel model,
+        String origin) {
     private static final int MAX_SAMPLES = 1 << 16;
 
     /** Settings and parts of the machine on which step costs depend. */
     private static final List<String> OF_COSTS =
             List.of("model", "model_shape", "dtype", "kv_cache_dtype", "device", "threads", "cpu", "gpu");
+
+    /** The device of simulated steps. */
+    private static final String SIMULATED = "sim";
 
     /** Every byte-level BPE model has at least this many tokens. */
     private static final int MIN_VOCABULARY = 256;
@@ -69,8 +81,8 @@ public record RecordedRun(
     /**
      * Reads result files of one model on one device.
      *
-     * @throws BadInput if a file was not written by {@code bench serve}, is inconsistent, or has another model, dtype, machine or
-     *     number of threads than the first
+     * @throws BadInput if a file was not written by {@code bench serve}, is inconsistent, has another model, dtype, machine or
+     *     number of threads than the first, or is given twice
      */
     public static List<RecordedRun> readAll(List<Path> files) {
         List<RecordedRun> runs = new ArrayList<>();
@@ -90,6 +102,7 @@ public record RecordedRun(
                                     + "; step costs are of one model on one device");
                 }
             }
+            requireNew(FileFailure.shown(file), result.run().steps(), runs);
             int kvBlocks = settings.get("kv_blocks") instanceof Number blocks ? blocks.intValue() : 0;
             runs.add(new RecordedRun(
                     FileFailure.shown(file),
@@ -97,9 +110,34 @@ public record RecordedRun(
                     result.run(),
                     kvBlocks,
                     result.roseinfer().validity(),
-                    new RecordedModel(text(settings, "model"), text(settings, "model_shape"))));
+                    new RecordedModel(text(settings, "model"), text(settings, "model_shape")),
+                    origin(result, text(settings, "device"))));
         }
         return List.copyOf(runs);
+    }
+
+    /** Rejects a recording of the same steps as an earlier one, which would count twice. */
+    private static void requireNew(String name, List<StepRecord> steps, List<RecordedRun> earlier) {
+        for (RecordedRun run : earlier) {
+            if (!steps.isEmpty() && steps.equals(run.result.steps())) {
+                throw new BadInput((run.name.equals(name)
+                                ? name + " is given twice"
+                                : name + " is the same recording as " + run.name)
+                        + "; each file must be of another run: leave one out");
+            }
+        }
+    }
+
+    private static String origin(ServeResult result, String device) {
+        Environment environment = result.roseinfer().environment();
+        Optional<String> machine = device.equals(SIMULATED)
+                ? Optional.of("device " + SIMULATED)
+                : environment.gpu().or(environment::cpu);
+        Optional<String> commit = environment.commit().map(hash -> "commit " + hash.replaceFirst("(?<=^.{8}).*", ""));
+        String date = result.vllm().get("date") instanceof String instant ? instant.replaceFirst("T.*", "") : "";
+        return Stream.of(machine.orElse(""), date, commit.orElse(""))
+                .filter(word -> !word.isEmpty())
+                .collect(Collectors.joining(", "));
     }
 
     private static String text(Map<String, @Nullable Object> settings, String key) {

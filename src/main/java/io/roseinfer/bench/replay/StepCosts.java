@@ -208,11 +208,13 @@ public record StepCosts(
         return tokens.length == 0 ? call.times().endNanos() : tokens[0];
     }
 
-    /** Returns the name of a run, and why it is invalid if it is. */
+    /** Returns the name of a run with its size and origin, and why it is invalid if it is. */
     private static String named(RecordedRun run) {
+        String name = run.name() + " (" + run.result().calls().size() + " requests"
+                + (run.origin().isEmpty() ? "" : ", " + run.origin()) + ")";
         return run.verdict().isValid()
-                ? run.name()
-                : run.name() + ", which is marked invalid: "
+                ? name
+                : name + ", which is marked invalid: "
                         + String.join("; ", run.verdict().reasons());
     }
 

@@ -158,9 +158,16 @@ class ShippedCostsTest {
         RecordedRun run = SimulatedRuns.recorded(run(false));
         RunValidity late =
                 new RunValidity(List.of("the client was late"), List.of(), List.of(), OptionalDouble.empty());
-        RecordedRun invalid =
-                new RecordedRun("late.json", run.command(), run.result(), run.kvBlocks(), late, RecordedModel.NONE);
+        RecordedRun invalid = new RecordedRun(
+                "late.json",
+                run.command(),
+                run.result(),
+                run.kvBlocks(),
+                late,
+                RecordedModel.NONE,
+                "A GPU, 2026-11-28");
         assertThat(StepCosts.of(List.of(run, invalid)).source())
-                .isEqualTo("step costs of " + run.name() + ", late.json, which is marked invalid: the client was late");
+                .isEqualTo(
+                        "step costs of run (300 requests), late.json (300 requests, A GPU, 2026-11-28), which is marked invalid: the client was late");
     }
 }

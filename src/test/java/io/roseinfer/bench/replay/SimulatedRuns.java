@@ -88,7 +88,8 @@ public final class SimulatedRuns {
                 run,
                 0,
                 new RunValidity(List.of(), List.of(), List.of(), OptionalDouble.empty()),
-                RecordedModel.NONE);
+                RecordedModel.NONE,
+                "");
     }
 
     /** Returns costs of 2 ms per step and 0.1 ms per token. */

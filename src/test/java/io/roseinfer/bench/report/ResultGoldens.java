@@ -493,7 +493,8 @@ final class ResultGoldens {
                 simulated(60, 5),
                 0,
                 new RunValidity(List.of("late"), List.of(), List.of(), OptionalDouble.empty()),
-                RecordedModel.NONE);
+                RecordedModel.NONE,
+                "");
         LoadResult again = simulated(60, 6);
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));

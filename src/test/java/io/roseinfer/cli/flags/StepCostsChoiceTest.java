@@ -153,7 +153,8 @@ class StepCostsChoiceTest {
     void file_may_have_commas_in_its_name() throws IOException {
         Path file = directory.resolve("a,b.json");
         Files.copy(Path.of("src/test/resources/results/serve-simulated.json"), file);
-        assertThat(costs(file.toString()).source()).endsWith("a,b.json, recorded with a 'model' <b>");
+        assertThat(costs(file.toString()).source())
+                .endsWith("a,b.json (8 requests, 1970-01-01, commit abc), recorded with a 'model' <b>");
     }
 
     @Test
