@@ -709,6 +709,25 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void kv_pool_that_no_flag_gives_is_noted_with_its_blocks() throws IOException {
+        String note = "the KV pool has 65536 blocks of 16 tokens, the number that comes with the step costs";
+        List<String> shipped = List.of("--backend=sim", "--step-costs=h200-gpt2");
+        assertThat(serve(shipped, SMALL_LOAD).get("validity").get("notes").toString())
+                .contains(note);
+        assertThat(serve(shipped, with(SMALL_LOAD, "--kv-blocks=65536")).toString())
+                .doesNotContain("KV pool");
+        assertThat(serve(SIMULATED, SMALL_LOAD).toString()).doesNotContain("KV pool");
+        Outcome fleet = bench(
+                "fleet",
+                List.of("--engines=2", "--step-costs=h200-qwen3-0.6b", "--engine-costs=1:h100-qwen3-0.6b"),
+                SMALL_LOAD);
+        assertThat(fleet.out())
+                .contains("engine 0: the KV pool has 73759 blocks", "engine 1: the KV pool has 41124 blocks");
+        Outcome ab = bench("ab", shipped, with(SMALL_LOAD, "--pairs=10", "--request-rate=20", "--b=--kv-blocks=9000"));
+        assertThat(ab.err()).containsOnlyOnce("A: " + note).doesNotContain("B: the KV pool");
+    }
+
+    @Test
     void simulated_result_is_labeled_and_names_no_machine() throws IOException {
         String costs = "step costs step:4,token:0.05";
         String page = directory + "/page.html";

@@ -284,9 +284,13 @@ final class SimulationUnderTest implements SystemUnderTest {
         return new SimRunner(spec, EngineLimits.runnerLimits(withPool(asked, own), spec), sim);
     }
 
-    /** Notes that the default batch limit keeps the simulation from most of the steps that the costs were measured for. */
+    /** Notes a default batch limit far below the steps that the costs were measured for, and KV pools whose size no flag gives. */
     @Override
     public List<String> notesOnSettings() {
+        return Stream.concat(noteOnBatch(), notesOnPools()).toList();
+    }
+
+    private Stream<String> noteOnBatch() {
         int limit = asked.scheduler().maxBatchSize();
         int rows = costs.stream()
                 .mapToInt(each -> each.times().costs().range().decode().maxTokens())
@@ -294,10 +298,20 @@ final class SimulationUnderTest implements SystemUnderTest {
                 .max()
                 .orElse(0);
         return hasBatchFlag || limit > rows / FAR_BELOW
-                ? List.of()
-                : List.of("step costs cover up to " + rows + " rows; --max-batch-size is " + limit
+                ? Stream.empty()
+                : Stream.of("step costs cover up to " + rows + " rows; --max-batch-size is " + limit
                         + ", its default, so an engine decodes at most " + limit
                         + " requests per step; raise it to match your server");
+    }
+
+    private Stream<String> notesOnPools() {
+        boolean isEqual =
+                costs.stream().mapToInt(StepCosts::kvBlocks).distinct().count() == 1;
+        return IntStream.range(0, isEqual ? 1 : costs.size())
+                .filter(engine -> asked.kvBlocks() == 0 && costs.get(engine).kvBlocks() > 0)
+                .mapToObj(engine -> (isEqual ? "" : "engine " + engine + ": ") + "the KV pool has "
+                        + costs.get(engine).kvBlocks() + " blocks of " + asked.blockSize()
+                        + " tokens, the number that comes with the step costs; give your server's with --kv-blocks");
     }
 
     @Override
