@@ -5,6 +5,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.bench.http.Compilers;
 import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.OnlineScheduler;
@@ -29,8 +30,8 @@ import java.util.function.Consumer;
  * packer run on a device that computes nothing. Steps are timed as in an engine, so every phase includes one clock reading.
  *
  * <p>In the first phase all running requests decode in every step and none ends, so no waiting request is considered. Half of these
- * steps are warm-up and discarded. In the second phase one slot is free: for each measured step a waiting request is admitted while the
- * others decode, ends with its first token, and a new one joins the queue.
+ * steps are warm-up and discarded, and the compilation of what they ran is awaited. In the second phase one slot is free: for each
+ * measured step a waiting request is admitted while the others decode, ends with its first token, and a new one joins the queue.
  */
 public final class StepCostBenchmark {
     /** Prompt tokens of every request. */
@@ -99,13 +100,19 @@ public final class StepCostBenchmark {
             for (int i = 0; i < waiting; i++) {
                 enqueueWaiting(online, running + i);
             }
-            for (int step = 0; step < 2 * steps - 1; step++) {
-                Check.that(online.step().size() == running, "a step has not all %d rows", running, running);
-            }
+            decode(online, running, steps - 1);
+            Compilers.awaitStill(clock);
+            decode(online, running, steps);
             List<StepRecord> decoding = newest(online.steps());
             online.discardRequest(first);
             return StepCost.of(
                     running, waiting, decoding, waiting == 0 ? List.of() : admitting(online, running + waiting));
+        }
+    }
+
+    private static void decode(OnlineScheduler online, int running, int steps) {
+        for (int step = 0; step < steps; step++) {
+            Check.that(online.step().size() == running, "a step has not all %d rows", running, running);
         }
     }
 
