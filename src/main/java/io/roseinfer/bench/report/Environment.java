@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
  * @param host the machine and the JVM's flags; empty if the times are simulated
  * @param validations how predictions by the costs of simulated times compare with real runs: of the first engine, and of each one
  *     whose costs differ from it; empty if the times are measured
- * @param policies SHA-256 of the class file of each policy that is not built in, by class name
+ * @param policies SHA-256 of the class of each policy that is not built in, without debug information, by class name
  */
 public record Environment(
         String jdk,

@@ -75,7 +75,7 @@ final class PolicySource {
         DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
         try (Output output =
                 new Output(compiler.getStandardFileManager(problems, Locale.ROOT, StandardCharsets.UTF_8))) {
-            // as Maven compiles, so that results name a class by one hash
+            // as Maven compiles: javac merges equal lambdas only without -g, and results name a class by its hash
             List<String> options =
                     List.of("-proc:none", "-g", "-parameters", "-classpath", System.getProperty("java.class.path"));
             if (compiler.getTask(null, output, problems, options, null, List.of(new Source(file, read(flag, file))))

@@ -6,14 +6,10 @@ import io.roseinfer.backend.cpu.CpuFeatures;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.scheduler.policy.Policies;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,36 +76,21 @@ public final class Machine {
                 load >= 0 ? OptionalDouble.of(load) : OptionalDouble.empty());
     }
 
-    /** Returns the SHA-256 of the class file of each policy that is not built in, by class name. */
+    /** Returns the {@link ClassHash} of each policy that is not built in, by class name. */
     public static Map<String, String> policies(Policies policies) {
         return policies(List.of(policies.admission(), policies.preemption(), policies.step(), policies.drafter()));
     }
 
-    /** Returns the SHA-256 of the class file of each object's class that is not built in, by class name. */
+    /** Returns the {@link ClassHash} of each object's class that is not built in, by class name. */
     public static Map<String, String> policies(List<?> policies) {
         Map<String, String> hashes = new TreeMap<>();
         for (Object policy : policies) {
             Class<?> type = policy.getClass();
             if (!type.getName().startsWith("io.roseinfer.")) {
-                hashes.put(type.getName(), classFileHash(type));
+                hashes.put(type.getName(), ClassHash.of(type));
             }
         }
         return hashes;
-    }
-
-    private static String classFileHash(Class<?> type) {
-        String file = type.getName().replaceFirst(".*\\.", "") + ".class";
-        try (InputStream in = type.getResourceAsStream(file)) {
-            if (in == null) {
-                return "unknown";
-            }
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(in.readAllBytes());
-            return HexFormat.of().formatHex(hash);
-        } catch (IOException unreadable) {
-            return "unknown";
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
     }
 
     public static String jdk() {

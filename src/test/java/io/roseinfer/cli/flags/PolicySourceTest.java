@@ -12,15 +12,19 @@ import io.roseinfer.scheduler.policy.StepBuilder;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of policy flags whose value is a source file. */
 class PolicySourceTest {
@@ -78,15 +82,52 @@ class PolicySourceTest {
         assertThat(hashes(make(other)).get("Other")).isNotEqualTo(hash.get("Look"));
     }
 
-    /** Maven compiles with these options. */
-    @Test
-    void policy_has_one_hash_as_source_file_and_as_compiled_class() throws Exception {
+    /** Maven compiles with the first options. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-g -parameters", "-g:none", "-g:source,lines"})
+    void policy_has_one_hash_as_source_file_and_as_compiled_class(String options) throws Exception {
         String source = file(POLICY.formatted(12));
-        int code = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "-g", "-parameters", "-proc:none", "-d", folder.toString(), source);
+        List<String> words = new ArrayList<>(List.of(options.split(" ")));
+        words.addAll(List.of("-proc:none", "-d", folder.toString(), source));
+        int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, words.toArray(String[]::new));
         assertThat(code).isZero();
-        byte[] compiled = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(folder.resolve("Look.class")));
-        assertThat(hashes(make(source))).containsEntry("Look", HexFormat.of().formatHex(compiled));
+        try (URLClassLoader compiled =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()})) {
+            Object policy = compiled.loadClass("Look").getConstructor().newInstance();
+            assertThat(Machine.policies(List.of(policy))).isEqualTo(hashes(make(source)));
+        }
+    }
+
+    @Test
+    void comments_do_not_change_the_hash_of_a_policy() throws IOException {
+        String one = file(POLICY.formatted(12));
+        Path folderOfOther = Files.createDirectory(folder.resolve("other"));
+        String other = Files.writeString(
+                        folderOfOther.resolve("Look.java"),
+                        POLICY.formatted(12).replace("    @Override\n", "    // Every request.\n\n    @Override\n"))
+                .toString();
+        assertThat(hashes(make(other))).isEqualTo(hashes(make(one)));
+    }
+
+    @Test
+    void nested_class_changes_the_hash_of_its_policy() throws IOException {
+        String nested = POLICY.replace("    @Override\n", """
+                    static final class Rank {
+                        long of(WaitingRequest request) {
+                            return RANK;
+                        }
+                    }
+
+                    @Override
+                """)
+                .formatted(12)
+                .replace("return 0;", "return new Rank().of(request);");
+        String one = file(nested.replace("RANK", "1"));
+        Path folderOfOther = Files.createDirectory(folder.resolve("other"));
+        String other = Files.writeString(folderOfOther.resolve("Look.java"), nested.replace("RANK", "2"))
+                .toString();
+        assertThat(hashes(make(one))).hasSize(1);
+        assertThat(hashes(make(other))).isNotEqualTo(hashes(make(one)));
     }
 
     /** A policy of two kinds. */
