@@ -185,7 +185,7 @@ final class Admission implements QueueView {
 
     private long policyRank(Sequence sequence) {
         try {
-            return policy.rank(sequence, this);
+            return policy.rank(sequence.waiting, this);
         } catch (Throwable thrown) {
             throw PolicyFailure.ofAdmission(policy, thrown);
         }

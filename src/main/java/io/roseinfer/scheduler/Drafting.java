@@ -1,6 +1,7 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
 
@@ -26,6 +27,7 @@ final class Drafting {
 
     private final Drafter drafter;
     private final Drafts drafts;
+    private final TokenHistory tokens;
 
     private final DraftCost cost;
     private final int vocabularySize;
@@ -50,6 +52,7 @@ final class Drafting {
         this.drafter = drafter;
         this.cost = cost;
         this.vocabularySize = vocabularySize;
+        this.tokens = new RequestView.Tokens(sequence);
         try {
             Drafts created = sequence.newDrafts(drafter);
             if (created == null) {
@@ -78,14 +81,14 @@ final class Drafting {
      * @param rows rows of the step
      * @param waited whether the step before ended first, so that the device was idle
      */
-    int propose(Sequence sequence, long step, int rows, int max, int[] into, boolean waited) {
+    int propose(long step, int rows, int max, int[] into, boolean waited) {
         if (!isDue(step)) {
             return 0;
         }
         // A pause ends with at least one draft, to learn whether acceptance has changed.
         int wanted = Math.max(1, bestDrafts(rows, max));
         try {
-            int count = drafts.propose(sequence, wanted, into);
+            int count = drafts.propose(tokens, wanted, into);
             check(count, wanted, into);
             if (count == 0 && waited && !drafts.isBehind()) {
                 pause(step + 1, nextWaitPause);
@@ -102,9 +105,9 @@ final class Drafting {
     }
 
     /** Notifies the drafter that the request has ended with all its tokens. */
-    void ended(Sequence sequence) {
+    void ended() {
         try {
-            drafts.ended(sequence);
+            drafts.ended(tokens);
         } catch (Throwable thrown) {
             throw PolicyFailure.ofDrafter(drafter, thrown);
         }

@@ -51,12 +51,13 @@ final class PolicyCalls {
         try {
             RunningRequest victim;
             synchronized (lock) {
-                victim = policy.victim(one, other);
+                victim = policy.victim(one.running, other.running);
             }
-            if (victim != one && victim != other) {
+            Sequence chosen = victim instanceof RequestView view ? view.sequence : null;
+            if (chosen != one && chosen != other) {
                 throw new PolicyFailure.Misuse("chose neither of two requests");
             }
-            return victim == one ? one : other;
+            return chosen == one ? one : other;
         } catch (Throwable thrown) {
             throw PolicyFailure.ofPreemption(policy, thrown);
         }
@@ -118,11 +119,11 @@ final class PolicyCalls {
 
     private static void notify(RequestEvents to, Event event, Sequence sequence, int tokens, int newTokens) {
         switch (event) {
-            case ARRIVED -> to.arrived(sequence);
-            case ADMITTED -> to.admitted(sequence, tokens);
-            case STEPPED -> to.stepped(sequence, tokens, newTokens);
-            case PREEMPTED -> to.preempted(sequence);
-            case ENDED -> to.ended(sequence);
+            case ARRIVED -> to.arrived(sequence.waiting);
+            case ADMITTED -> to.admitted(sequence.running, tokens);
+            case STEPPED -> to.stepped(sequence.running, tokens, newTokens);
+            case PREEMPTED -> to.preempted(sequence.waiting);
+            case ENDED -> to.ended(sequence.view());
         }
     }
 

@@ -179,7 +179,7 @@ public final class Scheduler {
         }
         boolean isWhole = reason == FinishReason.STOP || reason == FinishReason.LENGTH;
         if (isWhole && sequence.drafting != null) {
-            sequence.drafting.ended(sequence);
+            sequence.drafting.ended();
         }
         sequence.finish(reason);
         if (sequence.inFlight == 0) {

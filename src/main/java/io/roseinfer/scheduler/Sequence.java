@@ -8,8 +8,6 @@ import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Drafter.Drafts;
-import io.roseinfer.scheduler.policy.RunningRequest;
-import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Objects;
@@ -26,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Owned by the scheduler's thread once it has been added. Always {@code confirmed ≤ computed ≤ length ≤ maxLength}.
  */
-public final class Sequence implements TokenHistory, WaitingRequest, RunningRequest {
+public final class Sequence implements TokenHistory {
     enum State {
         WAITING,
         ACTIVE,
@@ -46,6 +44,12 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     private final int[] endOfText;
     private final SampleRequest sampling;
     private final BlockTable table;
+
+    /** This sequence as policies see it while it waits. */
+    final RequestView.Waiting waiting = new RequestView.Waiting(this);
+
+    /** This sequence as policies see it while it holds KV blocks. */
+    final RequestView.Running running = new RequestView.Running(this);
 
     State state = State.WAITING;
     int computed;
@@ -137,7 +141,6 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         this.table = new BlockTable(maxLength);
     }
 
-    @Override
     public long id() {
         return id;
     }
@@ -230,43 +233,16 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         arrivalStep = step;
     }
 
-    @Override
-    public long arrival() {
-        return arrival;
+    RequestTraits traits() {
+        return traits;
     }
 
-    @Override
-    public long arrivalStep() {
-        return arrivalStep;
+    /** Returns this sequence as policies see it in its state. */
+    RequestView view() {
+        return isWaiting() ? waiting : running;
     }
 
-    @Override
-    public long arrivalNanos() {
-        return traits.arrivalNanos();
-    }
-
-    @Override
-    public long deadlineNanos() {
-        return traits.deadlineNanos();
-    }
-
-    @Override
-    public int priority() {
-        return traits.priority();
-    }
-
-    @Override
-    public String tenant() {
-        return traits.tenant();
-    }
-
-    @Override
-    public Optional<Object> tag() {
-        return traits.tag();
-    }
-
-    @Override
-    public int predictedNewTokens() {
+    int predictedNewTokens() {
         return traits.predictedNewTokens().orElse(maxLength - promptLength);
     }
 
@@ -275,33 +251,13 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
         return Math.min(maxLength, (long) promptLength + predictedNewTokens());
     }
 
-    @Override
-    public int cachedLength() {
+    /** Returns the number of leading tokens in the prefix cache. */
+    int cachedLength() {
         return table.reusable(tokens, reusableLength());
     }
 
-    @Override
-    public int heldBlocks() {
-        return table.size();
-    }
-
-    @Override
-    public int remainingTokens() {
-        return remaining() - computedElsewhere;
-    }
-
-    @Override
-    public int remainingNewTokens() {
-        return maxLength - length();
-    }
-
-    @Override
-    public int timesPassedOver() {
-        return timesPassedOver;
-    }
-
-    @Override
-    public boolean isRestart() {
+    /** Returns whether it ran before and was preempted. */
+    boolean isRestart() {
         return preemptions > 0;
     }
 
@@ -371,7 +327,6 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
     }
 
     /** Returns how often it was preempted. */
-    @Override
     public int preemptions() {
         return preemptions;
     }
@@ -468,7 +423,7 @@ public final class Sequence implements TokenHistory, WaitingRequest, RunningRequ
 
     /** Returns the drafts of a drafter; if masks depend on its tokens, those that the masks make likely. */
     Drafts newDrafts(Drafter drafter) {
-        return masks.needsTokens() ? (tokens, max, into) -> masks.likelyTokens(max, into) : drafter.newDrafts(this);
+        return masks.needsTokens() ? (tokens, max, into) -> masks.likelyTokens(max, into) : drafter.newDrafts(running);
     }
 
     /** Sets the tokens after its last one, to be verified by its next row. */

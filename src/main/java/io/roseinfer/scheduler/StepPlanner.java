@@ -177,7 +177,7 @@ final class StepPlanner implements StepBuilder {
     @Override
     public RunningRequest decoding(int index) {
         takeViews();
-        return decodingView.get(index);
+        return decodingView.get(index).running;
     }
 
     @Override
@@ -189,7 +189,7 @@ final class StepPlanner implements StepBuilder {
     @Override
     public RunningRequest prefilling(int index) {
         takeViews();
-        return prefillingView.get(index);
+        return prefillingView.get(index).running;
     }
 
     @Override
@@ -268,9 +268,9 @@ final class StepPlanner implements StepBuilder {
 
     /** Returns the sequence of a request of the views, or null if it is not in them. */
     private @Nullable Sequence viewed(RunningRequest request) {
-        return request instanceof Sequence sequence
-                        && (decodingView.contains(sequence) || prefillingView.contains(sequence))
-                ? sequence
+        return request instanceof RequestView view
+                        && (decodingView.contains(view.sequence) || prefillingView.contains(view.sequence))
+                ? view.sequence
                 : null;
     }
 
@@ -391,7 +391,7 @@ final class StepPlanner implements StepBuilder {
         if (sequence.drafting == null) {
             sequence.drafting = new Drafting(options.drafter(), sequence, draftCost, vocabularySize);
         }
-        int count = sequence.drafting.propose(sequence, plan.step(), rows, wanted, drafts, awaitedDrafts);
+        int count = sequence.drafting.propose(plan.step(), rows, wanted, drafts, awaitedDrafts);
         int fitting = Math.min(count, blocks.growForDrafts(sequence, count));
         sequence.setDrafts(drafts, fitting);
         return fitting;

@@ -3,6 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.base.SplitMix64;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.Sequence;
+import io.roseinfer.scheduler.SequenceProbe;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 
@@ -15,7 +16,7 @@ import io.roseinfer.scheduler.policy.PolicyRequest;
 record OracleDrafter(int maxTokens, int vocabularySize, long deviceSeed, double rate, double eager) implements Drafter {
     @Override
     public Drafts newDrafts(PolicyRequest request) {
-        Sequence sequence = (Sequence) request;
+        Sequence sequence = SequenceProbe.sequence(request);
         return (tokens, max, into) -> propose(sequence, tokens, max, into);
     }
 

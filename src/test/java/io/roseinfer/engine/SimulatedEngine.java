@@ -236,10 +236,10 @@ final class SimulatedEngine implements AutoCloseable {
                         "request %d holds blocks and is in no step",
                         sequence.id());
                 Require.that(
-                        sequence.timesPassedOver() == request.skips(),
+                        SequenceProbe.timesPassedOver(sequence) == request.skips(),
                         "request %d counts %d skips, seen %d",
                         sequence.id(),
-                        sequence.timesPassedOver(),
+                        SequenceProbe.timesPassedOver(sequence),
                         request.skips());
                 checkBlocks(sequence);
                 checkCached(sequence);

@@ -16,7 +16,7 @@ class DraftingTest {
         Sequence sequence = new Sequence(0, "", prompt, prompt.length + 100, SamplingParams.greedy(), 0, new int[0]);
         Drafting drafting = new Drafting(drafter, sequence, new DraftCost(16), 50_000);
         int step = 0;
-        while (step < MAX_STEPS && drafting.propose(sequence, step, 1, 8, new int[8], true) == 0) {
+        while (step < MAX_STEPS && drafting.propose(step, 1, 8, new int[8], true) == 0) {
             step++;
         }
         return step;

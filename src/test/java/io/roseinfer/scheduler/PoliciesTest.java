@@ -18,10 +18,14 @@ import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -120,16 +124,16 @@ class PoliciesTest {
 
     @Test
     void policy_chooses_the_victim_and_the_default_is_the_youngest() {
-        assertThat(firstVictim(LOWEST_PRIORITY, 5, 1, 3).arrival()).isEqualTo(1);
-        assertThat(firstVictim(LOWEST_PRIORITY, 5, 3, 1).arrival()).isEqualTo(2);
-        assertThat(firstVictim(PreemptionPolicy.youngest(), 5, 1, 3).arrival()).isEqualTo(2);
+        assertThat(firstVictim(LOWEST_PRIORITY, 5, 1, 3).arrival).isEqualTo(1);
+        assertThat(firstVictim(LOWEST_PRIORITY, 5, 3, 1).arrival).isEqualTo(2);
+        assertThat(firstVictim(PreemptionPolicy.youngest(), 5, 1, 3).arrival).isEqualTo(2);
     }
 
     @Test
     void oldest_is_never_preempted_regardless_of_the_policy() {
         PreemptionPolicy oldest = (one, other) -> one.arrival() < other.arrival() ? one : other;
-        assertThat(firstVictim(oldest, 0, 0, 0).arrival()).isEqualTo(1);
-        assertThat(firstVictim(LOWEST_PRIORITY, 0, 5, 5).arrival()).isPositive();
+        assertThat(firstVictim(oldest, 0, 0, 0).arrival).isEqualTo(1);
+        assertThat(firstVictim(LOWEST_PRIORITY, 0, 5, 5).arrival).isPositive();
     }
 
     /** Decodes this many steps before it admits further requests. */
@@ -195,7 +199,7 @@ class PoliciesTest {
         while (small.finishReason().isEmpty()) {
             step(scheduler);
             assertThat(tall.length()).isEqualTo(length);
-            assertThat(tall.heldBlocks()).isEqualTo(2);
+            assertThat(tall.running.heldBlocks()).isEqualTo(2);
         }
         while (tall.finishReason().isEmpty()) {
             step(scheduler);
@@ -365,6 +369,100 @@ class PoliciesTest {
                 + " tokens of " + request.promptLength() + " and "
                 + (request.length() - request.promptLength() + request.remainingNewTokens()) + ", "
                 + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
+    }
+
+    /** All policies in one object; keeps what it is given. */
+    private static final class Keeping
+            implements AdmissionPolicy, PreemptionPolicy, StepPolicy, Drafter, RequestEvents {
+        private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            assertThat(request).isNotInstanceOf(RunningRequest.class);
+            Collections.addAll(seen, request, queue);
+            return 0;
+        }
+
+        @Override
+        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+            Collections.addAll(seen, one, other);
+            return one;
+        }
+
+        @Override
+        public void plan(StepBuilder step) {
+            Collections.addAll(seen, step, step.queue());
+            StepPolicy.mixed().plan(step);
+        }
+
+        @Override
+        public int maxTokens() {
+            return 1;
+        }
+
+        @Override
+        public Drafts newDrafts(PolicyRequest request) {
+            seen.add(request);
+            return (tokens, max, into) -> {
+                seen.add(tokens);
+                return 0;
+            };
+        }
+
+        @Override
+        public void arrived(PolicyRequest request) {
+            assertThat(request).isInstanceOf(WaitingRequest.class).isNotInstanceOf(RunningRequest.class);
+        }
+
+        @Override
+        public void admitted(RunningRequest request, int cachedTokens) {
+            assertThat(request).isNotInstanceOf(WaitingRequest.class);
+            assertThat(seen).contains(request);
+        }
+
+        @Override
+        public void preempted(PolicyRequest request) {
+            assertThat(request).isInstanceOf(WaitingRequest.class).isNotInstanceOf(RunningRequest.class);
+        }
+
+        @Override
+        public void ended(PolicyRequest request) {
+            assertThat(request).isInstanceOf(RunningRequest.class).isNotInstanceOf(WaitingRequest.class);
+        }
+    }
+
+    /** Only these can be called: a cast to the object's class does not compile outside the package. */
+    @Test
+    void policies_see_the_state_of_requests_through_their_interfaces_only() {
+        Keeping policy = new Keeping();
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder()
+                        .admission(policy)
+                        .preemption(policy)
+                        .step(policy)
+                        .drafter(policy)
+                        .chunkedPrefill(true)
+                        .prefixCache(false),
+                9);
+        for (int i = 0; i < 3; i++) {
+            add(scheduler, new int[BLOCK_SIZE], 4 * BLOCK_SIZE, 0);
+        }
+        while (scheduler.hasWork()) {
+            step(scheduler);
+        }
+        assertThat(scheduler.total(Fact.PREEMPTIONS)).isPositive();
+        assertThat(policy.seen).hasSizeGreaterThan(8).allSatisfy(object -> {
+            for (Class<?> type = object.getClass(); type != Object.class; type = type.getSuperclass()) {
+                assertThat(Modifier.isPublic(type.getModifiers()))
+                        .as(type.getName())
+                        .isFalse();
+            }
+        });
     }
 
     /** Drafts nothing, and records the requests that it could draft for. */

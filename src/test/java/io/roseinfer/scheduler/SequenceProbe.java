@@ -10,7 +10,17 @@ public final class SequenceProbe {
 
     /** Returns a request, for policies that ignore which one it is. */
     public static PolicyRequest request() {
-        return new Sequence(0, "", new int[1], 2, SamplingParams.greedy(), 0, new int[0]);
+        return new Sequence(0, "", new int[1], 2, SamplingParams.greedy(), 0, new int[0]).waiting;
+    }
+
+    /** Returns the sequence that a policy sees as a request. */
+    public static Sequence sequence(PolicyRequest request) {
+        return ((RequestView) request).sequence;
+    }
+
+    /** Returns how often the sequence was passed over. */
+    public static int timesPassedOver(Sequence sequence) {
+        return sequence.timesPassedOver;
     }
 
     /** Returns the number of steps in flight that include the sequence. */

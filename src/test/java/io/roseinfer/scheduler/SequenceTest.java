@@ -30,7 +30,7 @@ class SequenceTest {
         Sequence allowedMuch = sequence(1_000_000);
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isBetween(1L, 4000L);
         assertThat(warm.promptLength()).isEqualTo(allowedMuch.promptLength());
-        assertThat(allowedMuch.remainingNewTokens()).isEqualTo(999_997);
+        assertThat(allowedMuch.waiting.remainingNewTokens()).isEqualTo(999_997);
     }
 
     @Test
@@ -61,14 +61,14 @@ class SequenceTest {
         sequence.table().setPool(pool);
         sequence.setArrival(17, 90);
         sequence.timesPassedOver = 63;
-        Map<String, Object> waiting = shown(sequence);
+        Map<String, Object> waiting = shown(sequence.waiting);
         assertThat(sequence.table().grow(3)).isTrue();
         sequence.advance(0, 3, 0, 1, 0);
         assertThat(sequence.resolve(1)).isFalse();
-        assertThat(shown(sequence)).isNotEqualTo(waiting);
+        assertThat(shown(sequence.waiting)).isNotEqualTo(waiting);
         Sequence again = sequence.newAttempt();
         again.table().setPool(pool);
-        assertThat(shown(again)).isEqualTo(waiting);
+        assertThat(shown(again.waiting)).isEqualTo(waiting);
         assertThat(again.promptIds()).isEqualTo(sequence.promptIds());
         assertThat(again.maxLength()).isEqualTo(sequence.maxLength());
         assertThat(again.isEndOfText(4)).isTrue();

@@ -125,7 +125,7 @@ class WaitingQueueOrderTest {
                     waiting.add(again);
                 }
             }
-            waiting.sort(Comparator.comparingLong(Sequence::arrival));
+            waiting.sort(Comparator.comparingLong((Sequence sequence) -> sequence.arrival));
         }
 
         private void step(int number, int maxShared) {

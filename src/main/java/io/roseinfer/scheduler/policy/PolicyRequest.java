@@ -3,9 +3,9 @@ package io.roseinfer.scheduler.policy;
 import java.util.Optional;
 
 /**
- * A request, waiting or running, as policies see it. They never see how many tokens the completion will have, only the
- * maximum and the caller's prediction. All methods but {@link WaitingRequest#cachedLength} take constant time and
- * allocate no memory.
+ * A request as policies see it: a {@link WaitingRequest} or a {@link RunningRequest}, which are equal if their ids are.
+ * Policies never see how many tokens the completion will have, only the maximum and the caller's prediction. All methods
+ * but {@link WaitingRequest#cachedLength} take constant time and allocate no memory.
  */
 public interface PolicyRequest {
     /** {@link #deadlineNanos} of a request without a deadline. */
