@@ -88,6 +88,11 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public int replica() {
+        return number;
+    }
+
+    @Override
     public long iteration() {
         return iteration;
     }
@@ -100,6 +105,11 @@ final class Admission implements QueueView {
     @Override
     public long nowNanos() {
         return nowNanos;
+    }
+
+    @Override
+    public int totalBlocks() {
+        return pool.blocks();
     }
 
     @Override

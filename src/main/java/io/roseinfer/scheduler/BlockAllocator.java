@@ -5,6 +5,7 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,7 @@ final class BlockAllocator {
     private final KvBlockPool pool;
     private final SequenceQueues queues;
     private final PreemptionPolicy policy;
+    private final QueueView view;
     private final WaitingQueue waitingQueue;
     private final StepRecord totals;
 
@@ -22,11 +24,13 @@ final class BlockAllocator {
             KvBlockPool pool,
             SequenceQueues queues,
             PreemptionPolicy policy,
+            QueueView view,
             WaitingQueue waitingQueue,
             StepRecord totals) {
         this.pool = pool;
         this.queues = queues;
         this.policy = policy;
+        this.view = view;
         this.waitingQueue = waitingQueue;
         this.totals = totals;
     }
@@ -125,7 +129,7 @@ final class BlockAllocator {
         Sequence chosen = first;
         for (Sequence s = list.first(); s != null; s = s.next) {
             if (s != needy && s.arrival != oldest && mayBeVictim(s, restarts)) {
-                chosen = chosen == null ? s : waitingQueue.policies().victim(policy, chosen, s);
+                chosen = chosen == null ? s : waitingQueue.policies().victim(policy, chosen, s, view);
             }
         }
         return chosen;

@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RequestEvents;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import java.util.Collections;
@@ -47,11 +48,11 @@ final class PolicyCalls {
     }
 
     /** Returns which of two running requests a policy preempts. */
-    Sequence victim(PreemptionPolicy policy, Sequence one, Sequence other) {
+    Sequence victim(PreemptionPolicy policy, Sequence one, Sequence other, QueueView queue) {
         try {
             RunningRequest victim;
             synchronized (lock) {
-                victim = policy.victim(one.running, other.running);
+                victim = policy.victim(one.running, other.running, queue);
             }
             Sequence chosen = victim instanceof RequestView view ? view.sequence : null;
             if (chosen != one && chosen != other) {

@@ -52,6 +52,11 @@ abstract sealed class RequestView implements PolicyRequest {
         public int heldBlocks() {
             return sequence.table().size();
         }
+
+        @Override
+        public int remainingTokens() {
+            return sequence.remaining();
+        }
     }
 
     /** The tokens of a sequence, as drafters see them. */

@@ -87,10 +87,11 @@ final class StepPlanner implements StepBuilder {
         this.maxStepSamples = maxStepSamples;
         this.vocabularySize = vocabularySize;
         this.queues = queues;
-        this.blocks = new BlockAllocator(pool, queues, options.policies().preemption(), waitingQueue, totals);
         this.draftCost = new DraftCost(this.maxDraftedTokens);
         this.maxRowDrafts = options.drafter().maxTokens();
         this.admission = new Admission(options, queues, waitingQueue, number, pool);
+        this.blocks =
+                new BlockAllocator(pool, queues, options.policies().preemption(), admission, waitingQueue, totals);
     }
 
     void onAdmission(Runnable begins, Runnable ends) {

@@ -141,7 +141,7 @@ class ThrowingPolicyTest {
 
     public static final class BadVictim implements PreemptionPolicy {
         @Override
-        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+        public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
             throw new IllegalStateException("mercy");
         }
     }

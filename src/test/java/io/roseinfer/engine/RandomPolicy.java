@@ -67,7 +67,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     }
 
     @Override
-    public RunningRequest victim(RunningRequest one, RunningRequest other) {
+    public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
         return one.id() % 3 > other.id() % 3 ? one : other;
     }
 

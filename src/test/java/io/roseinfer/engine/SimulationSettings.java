@@ -223,8 +223,8 @@ record SimulationSettings(
     private static PreemptionPolicy preemption(Dice dice) {
         return switch (dice.below(10)) {
             case 0 -> new AnyVictim(dice.below(1000));
-            case 1 -> (one, other) -> one.arrival() < other.arrival() ? one : other;
-            case 2 -> (one, other) -> one.priority() < other.priority() ? one : other;
+            case 1 -> (one, other, queue) -> one.arrival() < other.arrival() ? one : other;
+            case 2 -> (one, other, queue) -> one.priority() < other.priority() ? one : other;
             default -> PreemptionPolicy.youngest();
         };
     }
@@ -232,7 +232,7 @@ record SimulationSettings(
     /** Chooses a victim by a hash of both requests' progress. */
     private record AnyVictim(int salt) implements PreemptionPolicy {
         @Override
-        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+        public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
             return draw(one) < draw(other) ? one : other;
         }
 

@@ -38,8 +38,13 @@ class BlockAllocatorTest {
             SequenceQueues queues = new SequenceQueues();
             WaitingQueue waitingQueue =
                     new WaitingQueue(1, SchedulerOptions.defaults().policies());
-            BlockAllocator blocks =
-                    new BlockAllocator(pool, queues, PreemptionPolicy.youngest(), waitingQueue, new StepRecord());
+            BlockAllocator blocks = new BlockAllocator(
+                    pool,
+                    queues,
+                    PreemptionPolicy.youngest(),
+                    new Admission(SchedulerOptions.defaults(), queues, waitingQueue, 0, pool),
+                    waitingQueue,
+                    new StepRecord());
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
                 all.add(active(queues, random));

@@ -107,7 +107,7 @@ class PoliciesTest {
 
     /** Preempts the lowest priority. */
     private static final PreemptionPolicy LOWEST_PRIORITY =
-            (one, other) -> one.priority() < other.priority() ? one : other;
+            (one, other, queue) -> one.priority() < other.priority() ? one : other;
 
     /** Runs three requests that grow until the pool is exhausted; returns the one preempted first. */
     private Sequence firstVictim(PreemptionPolicy policy, int... priorities) {
@@ -131,7 +131,7 @@ class PoliciesTest {
 
     @Test
     void oldest_is_never_preempted_regardless_of_the_policy() {
-        PreemptionPolicy oldest = (one, other) -> one.arrival() < other.arrival() ? one : other;
+        PreemptionPolicy oldest = (one, other, queue) -> one.arrival() < other.arrival() ? one : other;
         assertThat(firstVictim(oldest, 0, 0, 0).arrival).isEqualTo(1);
         assertThat(firstVictim(LOWEST_PRIORITY, 0, 5, 5).arrival).isPositive();
     }
@@ -351,24 +351,29 @@ class PoliciesTest {
     }
 
     @Test
-    void preemption_policy_sees_the_tokens_and_blocks_of_running_requests() {
+    void preemption_policy_sees_running_requests_and_the_scheduler_state() {
         List<String> seen = new ArrayList<>();
-        PreemptionPolicy noting = (one, other) -> {
+        List<String> queues = new ArrayList<>();
+        PreemptionPolicy noting = (one, other, queue) -> {
             seen.add(describe(one));
             seen.add(describe(other));
-            return PreemptionPolicy.youngest().victim(one, other);
+            queues.add(queue.freeBlocks() + " of " + queue.totalBlocks() + " free, replica " + queue.replica() + ", "
+                    + queue.runningRows() + " running, at " + queue.nowNanos());
+            return PreemptionPolicy.youngest().victim(one, other, queue);
         };
         firstVictim(noting, 7, 8, 9);
         assertThat(seen)
-                .contains("tag 2, priority 9: 13 tokens of 4 and 16, 3 blocks, 0 restarts")
+                .contains("tag 2, priority 9: 13 tokens of 4 and 16, 3 blocks, 1 to compute, 0 restarts")
                 .allMatch(text -> text.contains("tag 1") || text.contains("tag 2"));
+        assertThat(queues).contains("0 of 9 free, replica 0, 3 running, at 0");
     }
 
     private static String describe(RunningRequest request) {
         return request.tag().orElseThrow() + ", priority " + request.priority() + ": " + request.length()
                 + " tokens of " + request.promptLength() + " and "
                 + (request.length() - request.promptLength() + request.remainingNewTokens()) + ", "
-                + request.heldBlocks() + " blocks, " + request.preemptions() + " restarts";
+                + request.heldBlocks() + " blocks, " + request.remainingTokens() + " to compute, "
+                + request.preemptions() + " restarts";
     }
 
     /** All policies in one object; keeps what it is given. */
@@ -389,7 +394,7 @@ class PoliciesTest {
         }
 
         @Override
-        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+        public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
             Collections.addAll(seen, one, other);
             return one;
         }
@@ -527,7 +532,7 @@ class PoliciesTest {
 
     @Test
     void preemption_policy_exception_names_the_policy() {
-        PreemptionPolicy bad = (one, other) -> {
+        PreemptionPolicy bad = (one, other, queue) -> {
             throw new IllegalStateException("boom");
         };
         Scheduler scheduler = scheduler(SchedulerOptions.builder().preemption(bad), 6);
@@ -653,7 +658,7 @@ class PoliciesTest {
                         .chunkedPrefill(true),
                 "; allowed are the requests of decoding()");
         assertNamed(
-                SchedulerOptions.builder().preemption((one, other) -> {
+                SchedulerOptions.builder().preemption((one, other, queue) -> {
                     throw new AssertionError("planted");
                 }),
                 "threw java.lang.AssertionError: planted");

@@ -14,7 +14,7 @@ package io.roseinfer.scheduler.policy;
  */
 public interface PreemptionPolicy {
     /** Returns which of two candidates to preempt; the victim is the winner of all comparisons. */
-    RunningRequest victim(RunningRequest one, RunningRequest other);
+    RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue);
 
     /** Returns the policy that preempts the latest arrival, which has the least to lose. */
     static PreemptionPolicy youngest() {
@@ -26,7 +26,7 @@ public interface PreemptionPolicy {
         INSTANCE;
 
         @Override
-        public RunningRequest victim(RunningRequest one, RunningRequest other) {
+        public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
             return one.arrival() > other.arrival() ? one : other;
         }
 

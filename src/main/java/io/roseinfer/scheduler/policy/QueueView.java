@@ -1,7 +1,10 @@
 package io.roseinfer.scheduler.policy;
 
-/** The state of the scheduler that ranks waiting requests. Valid only during the call it is passed to. */
+/** The state of the scheduler that calls a policy. Valid only during the call it is passed to. */
 public interface QueueView {
+    /** Returns the number of the scheduler's replica, from 0. */
+    int replica();
+
     /** Returns the iteration number, counted from one; a strict iteration that is repeated keeps its number. */
     long iteration();
 
@@ -15,6 +18,9 @@ public interface QueueView {
      * simulated time.
      */
     long nowNanos();
+
+    /** Returns the number of KV blocks of the pool. */
+    int totalBlocks();
 
     /** Returns the number of KV blocks that can be allocated, including evictable cached ones. */
     int freeBlocks();
