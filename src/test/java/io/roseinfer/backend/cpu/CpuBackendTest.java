@@ -42,8 +42,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("parity")
 class CpuBackendTest {
-    private static final CpuFeatures NO_MODULE = new CpuFeatures(false, 0, 2);
-    private static final CpuFeatures NARROW = new CpuFeatures(true, 64, 2);
+    private static final CpuFeatures NO_MODULE = new CpuFeatures(false, 0, true, 2);
+    private static final CpuFeatures NARROW = new CpuFeatures(true, 64, true, 2);
     private static final RunnerLimits LIMITS = new RunnerLimits(4, 32, 16, 0);
 
     private final TestModel model = TestModel.random(TestModel.plain(), 1);
@@ -62,16 +62,35 @@ class CpuBackendTest {
         assertThat(backend.warnings()).singleElement().asString().contains("64 bits");
     }
 
+    /** Prints the CPU backend's kernels and warnings. */
+    static final class Application {
+        public static void main(String[] args) {
+            CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(1));
+            System.out.println(backend.description());
+            backend.warnings().forEach(System.out::println);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-Xint", "-XX:TieredStopAtLevel=1"})
+    void kernels_of_a_jvm_without_optimizing_compiler_are_scalar_with_a_warning(String flag) throws IOException {
+        assertThat(FreshJvm.run(Application.class, List.of(flag)))
+                .containsExactly(
+                        "cpu: scalar kernels, 1 thread",
+                        "cpu runs its scalar kernels, many times slower than its vector kernels: the JVM runs without an"
+                                + " optimizing compiler; start java without -Xint and -XX:TieredStopAtLevel");
+    }
+
     @Test
     void usable_vector_kernels_have_no_warning() {
-        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), new CpuFeatures(true, 256, 2));
+        CpuBackend backend = new CpuBackend(CpuOptions.defaults(), new CpuFeatures(true, 256, true, 2));
         assertThat(backend.description()).isEqualTo("cpu: 256-bit vector kernels, 2 threads");
         assertThat(backend.warnings()).isEmpty();
     }
 
     @Test
     void more_threads_than_cores_have_a_warning() {
-        CpuFeatures features = new CpuFeatures(true, 256, 2);
+        CpuFeatures features = new CpuFeatures(true, 256, true, 2);
         CpuBackend backend = new CpuBackend(CpuOptions.defaults().withThreads(3), features);
         assertThat(backend.warnings())
                 .containsExactly("threads is 3, more than the 2 cores of this machine; expect it to be slower");
@@ -96,7 +115,7 @@ class CpuBackendTest {
     @Test
     void unsupported_vector_width_runs_with_a_warning() {
         CpuOptions options = CpuOptions.defaults().withKernels(KernelChoice.VECTOR_512);
-        CpuBackend backend = new CpuBackend(options, new CpuFeatures(true, 256, 2));
+        CpuBackend backend = new CpuBackend(options, new CpuFeatures(true, 256, true, 2));
         assertThat(backend.warnings())
                 .singleElement()
                 .asString()
