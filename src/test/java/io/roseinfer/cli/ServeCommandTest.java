@@ -228,26 +228,29 @@ class ServeCommandTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"", ",\"stream\":true"})
-    void failed_step_fails_only_its_requests(String more) throws Exception {
+    @Test
+    void failed_step_fails_only_its_requests() throws Exception {
         try (Running server = serve()) {
-            for (int first : new int[] {11, 12}) {
-                Answer failed = complete(server, body(first, more));
-                assertThat(failed.status()).as("token %d", first).isEqualTo(500);
-                assertThat(failed.body()).contains("\"code\":500").doesNotContain("\tat ", "[DONE]");
-                assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
-            }
-            assertThat(complete(server, body(13, more)).status()).isEqualTo(200);
-            Answer late = complete(server, body(13, more), "X-Request-Timeout: 0.2\r\n");
-            assertThat(late.body())
-                    .as("status %d: in time for its slow step or not even for that", late.status())
-                    .contains(
-                            late.status() == 503 ? "timed out before its first token" : "\"stop_reason\":\"deadline\"");
+            failsOnlyItsRequests(server, "");
+            failsOnlyItsRequests(server, ",\"stream\":true");
+        }
+    }
+
+    private static void failsOnlyItsRequests(Running server, String more) throws IOException {
+        for (int first : new int[] {11, 12}) {
+            Answer failed = complete(server, body(first, more));
+            assertThat(failed.status()).as("token %d%s", first, more).isEqualTo(500);
+            assertThat(failed.body()).contains("\"code\":500").doesNotContain("\tat ", "[DONE]");
             assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
-            try (RawClient client = new RawClient(server.address())) {
-                assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
-            }
+        }
+        assertThat(complete(server, body(13, more)).status()).isEqualTo(200);
+        Answer late = complete(server, body(13, more), "X-Request-Timeout: 0.2\r\n");
+        assertThat(late.body())
+                .as("status %d: in time for its slow step or not even for that", late.status())
+                .contains(late.status() == 503 ? "timed out before its first token" : "\"stop_reason\":\"deadline\"");
+        assertThat(complete(server, body(1, more)).status()).isEqualTo(200);
+        try (RawClient client = new RawClient(server.address())) {
+            assertThat(client.call(RawClient.get("/health")).status()).isEqualTo(200);
         }
     }
 
