@@ -2,6 +2,9 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.RoseException.BadInput;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,7 +18,8 @@ import java.util.stream.Stream;
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
- * curve goes through the medians of what remains in each bin, with a stair where they jump. Steps of prompts alone and mixed steps share a fit if there are few of either.
+ * curve goes through the medians of what remains in each bin, with a stair where they jump. The cost of the longest row is the one with the
+ * smallest deviations. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -47,22 +51,40 @@ final class CostFit {
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** Features of a step besides its width: rows, positions attended by decode rows and by prompts, positions of a part of the longest row. */
-    private static final int FEATURES = 4;
+    /** Features of a step besides its width: rows, positions attended by decode rows, the longest row included, and by prompts. */
+    private static final int FEATURES = 3;
+
+    private static final int DECODE_ATTENDED = 2;
 
     private static final int ROUNDS = 12;
 
-    private static final RowParts PARTS = RowParts.BEYOND_MEAN;
+    private static final RowParts PARTS = RowParts.DESCENDING;
 
-    /** One step: its width, its nanoseconds and features, and its weight in the fit. */
+    /** Candidates for the cost per position of the longest row's part, relative to the cost per position of all rows. */
+    private static final double[] LONGEST = {0, 1, 2, 4, 8, 16, 32, 64};
+
+    private static final Comparator<Slopes> BY_DEVIATION = Comparator.comparingDouble(Slopes::deviation);
+
+    /** Halvings of the distance to the best ratio's neighbors. */
+    private static final int HALVINGS = 4;
+
+    /** One step: its shape and width, its nanoseconds and features, and its weight in the fit. */
     private static final class Row {
+        private final StepShape shape;
         private final int width;
         private final double[] values;
         private double weight = 1;
 
-        Row(int width, double... values) {
+        Row(StepShape shape, int width, double... values) {
+            this.shape = shape;
             this.width = width;
             this.values = values;
+        }
+
+        /** Sets the cost of the longest row's part per position, relative to the cost of all positions, and the weight to 1. */
+        private void setLongest(double longest) {
+            values[DECODE_ATTENDED] = PARTS.nanos(shape, 1, longest);
+            weight = 1;
         }
 
         /** Returns the deviations from the centers at this width. */
@@ -146,6 +168,14 @@ final class CostFit {
         return Math.ceilDiv(Math.round(ROUNDING * BINS_PER_OCTAVE * Math.log(tokens) / Math.log(2)), ROUNDING);
     }
 
+    /**
+     * The costs of features.
+     *
+     * @param longest the cost of the longest row's part per position, relative to the cost of all positions
+     * @param deviation the mean deviation of the steps from these costs
+     */
+    private record Slopes(double longest, double[] perFeature, double deviation) {}
+
     private static CostTable.Formula formula(
             List<Sample> samples,
             ToIntFunction<StepShape> width,
@@ -156,14 +186,16 @@ final class CostFit {
             StepShape shape = sample.shape();
             bins.computeIfAbsent(bin.applyAsLong(shape), key -> new ArrayList<>())
                     .add(new Row(
+                            shape,
                             width.applyAsInt(shape),
                             sample.nanos(),
                             rows.applyAsInt(shape),
                             shape.decodeAttended(),
-                            shape.attended() - shape.decodeAttended(),
-                            PARTS.of(shape)));
+                            shape.attended() - shape.decodeAttended()));
         }
-        double[] slopes = slopes(bins);
+        Slopes fitted = best(bins);
+        double[] slopes = fitted.perFeature();
+        bins.values().forEach(like -> like.forEach(row -> row.setLongest(fitted.longest())));
         List<Double> x = new ArrayList<>();
         List<Double> y = new ArrayList<>();
         List<Double> weights = new ArrayList<>();
@@ -180,7 +212,8 @@ final class CostFit {
             weights.set(weights.size() - 1, (double) like.size());
             before = like;
         }
-        return new CostTable.Formula(Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], slopes[3], PARTS);
+        return new CostTable.Formula(
+                Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], fitted.longest() * slopes[1], PARTS);
     }
 
     /** Adds a point of weight 1, unless the last point has its x. */
@@ -200,10 +233,41 @@ final class CostFit {
         return rows.stream().mapToInt(row -> row.width).max().orElseThrow();
     }
 
+    /** Returns the costs with the smallest deviation, over the costs of the longest row. */
+    private static Slopes best(Map<Long, List<Row>> bins) {
+        boolean anyDecodes = bins.values().stream().flatMap(List::stream).anyMatch(row -> row.shape.longest() > 0);
+        List<Slopes> tried = new ArrayList<>();
+        for (double longest : anyDecodes ? LONGEST : new double[1]) {
+            tried.add(slopes(bins, longest));
+        }
+        for (int i = 0; i < HALVINGS && tried.size() > 1; i++) {
+            int best = tried.indexOf(Collections.min(tried, BY_DEVIATION));
+            int above = Math.min(best + 1, tried.size() - 1);
+            int below = Math.max(best - 1, 0);
+            if (above > best) {
+                tried.add(
+                        above,
+                        slopes(
+                                bins,
+                                (tried.get(best).longest() + tried.get(above).longest()) / 2));
+            }
+            if (below < best) {
+                tried.add(
+                        best,
+                        slopes(
+                                bins,
+                                (tried.get(below).longest() + tried.get(best).longest()) / 2));
+            }
+        }
+        return Collections.min(tried, BY_DEVIATION);
+    }
+
     /** Returns the cost of each feature, from steps of like width. */
-    private static double[] slopes(Map<Long, List<Row>> bins) {
+    private static Slopes slopes(Map<Long, List<Row>> bins, double longest) {
         List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
+        rows.forEach(row -> row.setLongest(longest));
         double[] slopes = new double[FEATURES];
+        double deviation = 0;
         boolean[] varies = varying(bins);
         for (int round = 0; round < ROUNDS; round++) {
             List<Curve> centers = IntStream.rangeClosed(0, FEATURES)
@@ -214,13 +278,13 @@ final class CostFit {
             slopes = NonNegativeFit.slopes(IntStream.range(0, rows.size())
                     .mapToObj(i -> times(deviations.get(i), varies, Math.sqrt(rows.get(i).weight)))
                     .toList());
-            weigh(rows, deviations, slopes);
+            deviation = weigh(rows, deviations, slopes);
         }
-        return slopes;
+        return new Slopes(longest, slopes, deviation);
     }
 
-    /** Sets the weights with which least squares minimize absolute deviations. */
-    private static void weigh(List<Row> rows, List<double[]> deviations, double[] slopes) {
+    /** Sets the weights with which least squares minimize absolute deviations, and returns the mean of these. */
+    private static double weigh(List<Row> rows, List<double[]> deviations, double[] slopes) {
         double[] remaining = deviations.stream()
                 .mapToDouble(each -> Math.abs(remaining(each, slopes)))
                 .toArray();
@@ -228,6 +292,7 @@ final class CostFit {
         for (int i = 0; i < remaining.length; i++) {
             rows.get(i).weight = 1 / Math.max(remaining[i], near);
         }
+        return Arrays.stream(remaining).average().orElseThrow();
     }
 
     /** Returns which values, the duration and the features, vary among steps of like width. */

@@ -7,15 +7,14 @@ import io.roseinfer.base.Check;
  * were measured:
  *
  * <pre>
- * decode    decode.curve(tokens)   + perDecodeAttended · attended + perLongest · part
+ * decode    decode.curve(tokens)   + attention of decode rows
  * prefill   prefill.curve(tokens)  + perRow · rows + perPromptAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perDecodeAttended · attended of decode rows
- *           + perPromptAttended · attended of prompts + perLongest · part,
+ * mixed     mixed.curve(tokens)    + perRow · rows + perPromptAttended · attended of prompts + attention of decode rows,
  *           at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
- * <p>Attention splits a step's work by rows, so one long row delays the others. Its length, divided by the number of parts that attention
- * splits a row into, has a cost besides the sum.
+ * <p>Attention splits a step's work by rows, so one long row delays the others. {@link RowParts} combines the cost of all positions,
+ * {@code perDecodeAttended}, with the cost of a part of the longest row, {@code perLongest}.
  *
  * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
@@ -31,7 +30,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
      * @param perDecodeAttended cost per position that a decode row attends to, at least 0
      * @param perPromptAttended cost per position that a prompt token attends to, at least 0
      * @param perLongest cost per position of a part of the longest decode row, at least 0
-     * @param parts the number of parts
+     * @param parts how both costs of decode rows combine
      */
     record Formula(
             Curve curve,
@@ -49,9 +48,8 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
         private double nanos(double width, StepShape shape) {
             return curve.at(width)
                     + perRow * shape.rows()
-                    + perDecodeAttended * shape.decodeAttended()
                     + perPromptAttended * (shape.attended() - shape.decodeAttended())
-                    + perLongest * parts.of(shape);
+                    + parts.nanos(shape, perDecodeAttended, perLongest);
         }
 
         private Formula times(double factor) {
@@ -68,7 +66,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Formula line =
-                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, attendedNanos, 0, RowParts.CLUSTERS);
+                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, attendedNanos, 0, RowParts.DESCENDING);
         return new CostTable(line, line, line, StepRange.ALL);
     }
 

@@ -38,7 +38,7 @@ import tools.jackson.databind.JsonNode;
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
  * mixed_per_row, mixed_per_attended, mixed_per_longest
  * mixed_per_decode_attended    nanoseconds per attended position of decode rows; as {@code mixed_per_attended} if absent
- * row_parts                    the number of these parts, a {@link RowParts} in lower case; sixteenths if absent
+ * row_parts                    the number of these parts, and their effect: a {@link RowParts} in lower case; sixteenths if absent
  * range                        {decode, prompts, mixed, max_context} of {@link StepRange}; a kind is {min_tokens, largest[][tokens, KV
  *                              tokens]}, for prompts {min_tokens, max_tokens}
  * turn, wake                   median nanoseconds outside of steps, as in {@link HostTimes}

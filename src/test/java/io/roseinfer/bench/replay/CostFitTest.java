@@ -206,14 +206,13 @@ class CostFitTest {
         List<CostFit.Sample> samples = new ArrayList<>(samples(false));
         for (int i = 0; i < 2000; i++) {
             StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
-            samples.add(new CostFit.Sample(
-                    shape, 1e6 + 2e4 * shape.rows() + 4.0 * shape.attended() + 100 * RowParts.BEYOND_MEAN.of(shape)));
+            samples.add(new CostFit.Sample(shape, 1e6 + 2e4 * shape.rows() + RowParts.DESCENDING.nanos(shape, 4, 100)));
         }
         CostTable table = CostFit.fit(samples);
         assertThat(table.decode().perDecodeAttended()).isCloseTo(4, within(0.2));
         assertThat(table.decode().perLongest()).isCloseTo(100, within(3.0));
         assertThat(table.nanos(decodeWith(32, 2000)) - table.nanos(decode(32, 100)))
-                .isCloseTo(1900 * (4 + 100 * 31 / 32.0), within(10_000.0));
+                .isCloseTo(100 * 2000 - 4 * 32 * 100, within(10_000.0));
     }
 
     @Test
@@ -236,23 +235,32 @@ class CostFitTest {
     }
 
     @Test
+    void attention_that_begins_with_the_longest_row_ends_with_it_or_with_the_sum() {
+        RowParts parts = RowParts.DESCENDING;
+        assertThat(parts.nanos(decode(64, 1000), 25, 400)).isCloseTo(25 * 64_000, within(16_000.0));
+        assertThat(parts.nanos(decodeWith(64, 30_000), 25, 400)).isCloseTo(400 * 30_000, within(12_000.0));
+        assertThat(parts.nanos(decodeWith(16, 30_000), 25, 400)).isCloseTo(200 * 30_000, within(12_000.0));
+        assertThat(parts.nanos(prompts(2, 100), 25, 400)).isZero();
+    }
+
+    @Test
     void rows_of_like_length_delay_no_step() {
-        assertThat(RowParts.BEYOND_MEAN.of(decode(64, 1000))).isZero();
-        assertThat(RowParts.BEYOND_MEAN.of(decodeWith(4, 2100))).isEqualTo((2100 - 600) / 4.0);
+        assertThat(RowParts.BEYOND_MEAN.part(decode(64, 1000))).isZero();
+        assertThat(RowParts.BEYOND_MEAN.part(decodeWith(4, 2100))).isEqualTo((2100 - 600) / 4.0);
     }
 
     @Test
     void few_rows_are_split_into_the_clusters_of_the_kernel() {
-        assertThat(RowParts.CLUSTERS.of(decode(2, 1000))).isEqualTo(125);
-        assertThat(RowParts.CLUSTERS.of(decode(4, 1000))).isEqualTo(250);
-        assertThat(RowParts.CLUSTERS.of(decode(16, 1000))).isEqualTo(500);
-        assertThat(RowParts.CLUSTERS.of(decode(17, 1000))).isEqualTo(1000);
+        assertThat(RowParts.CLUSTERS.part(decode(2, 1000))).isEqualTo(125);
+        assertThat(RowParts.CLUSTERS.part(decode(4, 1000))).isEqualTo(250);
+        assertThat(RowParts.CLUSTERS.part(decode(16, 1000))).isEqualTo(500);
+        assertThat(RowParts.CLUSTERS.part(decode(17, 1000))).isEqualTo(1000);
     }
 
     @Test
     void older_tables_split_a_step_into_sixteen_parts() {
-        assertThat(RowParts.SIXTEENTHS.of(decode(4, 1000))).isEqualTo(250);
-        assertThat(RowParts.SIXTEENTHS.of(decode(16, 1000))).isEqualTo(1000);
-        assertThat(RowParts.SIXTEENTHS.of(decode(64, 1000))).isEqualTo(1000);
+        assertThat(RowParts.SIXTEENTHS.part(decode(4, 1000))).isEqualTo(250);
+        assertThat(RowParts.SIXTEENTHS.part(decode(16, 1000))).isEqualTo(1000);
+        assertThat(RowParts.SIXTEENTHS.part(decode(64, 1000))).isEqualTo(1000);
     }
 }
