@@ -937,8 +937,8 @@ class SimulatedTimeTest {
                 "--speculate=synthetic:0.5  | , not validated with drafts",
                 "--step-noise=0.1           | , not validated with random step times",
                 "--step-cost-scale=1.5      | , multiplied by 1.5, not validated against real runs",
-                "--request-rate=inf | , not validated with --request-rate inf, more active requests than the batch",
-                "--request-rate=5000 --max-active-requests=8 | , not validated with a load beyond the capacity",
+                "--request-rate=inf | , not validated with --max-batch-size 8 (compared runs: 256), --request-rate inf, more active requests than the batch",
+                "--request-rate=5000 --max-active-requests=8 | , not validated with --max-batch-size 8 (compared runs: 256), a load beyond the capacity",
                 "--max-active-requests=2     | , not validated with fewer active requests than the batch",
                 "--prefill-max-batch-size=1  | , not validated with --prefill-max-batch-size",
                 "--kv-blocks=500 --block-size=64 | , not validated with --block-size, --kv-blocks",
@@ -1007,6 +1007,23 @@ class SimulatedTimeTest {
     }
 
     @Test
+    void tenants_keep_the_stated_error_only_without_priorities_and_deadlines() {
+        assertThat(sourceOf("--tenant=a", "--tenant=b:share=2")).contains("largest error against real runs");
+        assertThat(sourceOf("--tenant=a", "--tenant=b:share=2,priority=1")).endsWith(", not validated with priorities");
+        assertThat(sourceOf("--tenant=a:deadline_ms=900,priority=2"))
+                .endsWith(", not validated with deadlines, priorities");
+    }
+
+    @Test
+    void prefill_batch_of_its_default_keeps_the_stated_error() {
+        assertThat(sourceOf("--prefill-max-batch-size=8")).contains("largest error against real runs");
+        assertThat(sourceOf("--max-batch-size=64", "--prefill-max-batch-size=64"))
+                .contains("largest error against real runs");
+        assertThat(sourceOf("--max-batch-size=64", "--prefill-max-batch-size=8"))
+                .endsWith(", not validated with --prefill-max-batch-size");
+    }
+
+    @Test
     void settings_validated_apart_are_not_validated_in_combination() {
         assertThat(sourceOf("--replicas=2", "--routing=least-tokens")).contains("largest error against real runs");
         assertThat(sourceOf("--replicas=2", "--routing=least-tokens", "--chunked-prefill"))
@@ -1024,7 +1041,10 @@ class SimulatedTimeTest {
         String[] full = {"--num-prompts=30", "--random-input-len=256", "--kv-blocks=150", "--pairs=10"};
         assertThat(bench("ab", costs, with(full, "--request-rate=100", "--b=--prefill-max-batch-size=2"))
                         .out())
-                .contains("a/b: 10 pairs", ", not validated with --kv-blocks", "preemptions\n")
+                .contains(
+                        "a/b: 10 pairs",
+                        ", not validated with --max-batch-size 8 (compared runs: 32 to 256), --kv-blocks",
+                        "preemptions\n")
                 .doesNotContain("largest error");
     }
 
@@ -1046,7 +1066,8 @@ class SimulatedTimeTest {
         Outcome sweep = bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1,1000");
         assertThat(sweep.err())
                 .containsPattern("first at point \\{request-rate=1}: costs: .*largest error")
-                .containsPattern("first at point \\{request-rate=1000}: costs: .*not validated with a load beyond");
+                .containsPattern(
+                        "first at point \\{request-rate=1000}: costs: .*not validated with --max-batch-size 8 \\(compared runs: 32 to 256\\), a load beyond");
     }
 
     @Test
@@ -1071,7 +1092,8 @@ class SimulatedTimeTest {
         Outcome sweep =
                 bench("sweep", shared, "--random-input-len=256", "--vary=request-rate=1000,1", "--report=" + page);
         assertThat(sweep.out())
-                .containsPattern("Simulated time of request-rate=1000: costs: .*not validated with a load beyond")
+                .containsPattern(
+                        "Simulated time of request-rate=1000: costs: .*not validated with --max-batch-size 8 \\(compared runs: 32 to 256\\), a load beyond")
                 .containsPattern("Simulated time of request-rate=1: costs: .*largest error");
         assertThat(page)
                 .content()

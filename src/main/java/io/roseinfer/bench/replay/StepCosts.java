@@ -45,18 +45,21 @@ public record StepCosts(
      * A comparison of predictions by costs with real runs.
      *
      * @param stated the largest error and its runs, for results
+     * @param batches the least and the largest batch limit of the compared runs; empty without runs
      * @param flags the flags of the compared runs that may have any value
      * @param covered the combinations of other settings and properties of the compared runs that differ from the defaults, in words
      */
-    public record Validation(Environment.Validation stated, Set<String> flags, Set<Set<String>> covered) {
+    public record Validation(
+            Environment.Validation stated, List<Integer> batches, Set<String> flags, Set<Set<String>> covered) {
         /** Costs that are not measured. */
-        static final Validation NONE = new Validation(Environment.Validation.NONE, Set.of(), Set.of());
+        static final Validation NONE = new Validation(Environment.Validation.NONE, List.of(), Set.of(), Set.of());
 
         /** Measured costs that were not compared. */
         static final Validation MISSING =
-                new Validation(without("not validated against real runs"), Set.of(), Set.of());
+                new Validation(without("not validated against real runs"), List.of(), Set.of(), Set.of());
 
         public Validation {
+            batches = List.copyOf(batches);
             flags = Set.copyOf(flags);
             covered = Set.copyOf(covered);
         }
@@ -160,6 +163,25 @@ public record StepCosts(
         return validation.with(settings);
     }
 
+    /**
+     * Returns the batch limit of simulated runs in words if it affected them and no compared run had a limit like it: smaller ones matter if
+     * they are reached, and larger ones if they are exceeded.
+     *
+     * @param limit the maximum rows of a decode step
+     * @param active the maximum active requests of the runs
+     */
+    public Optional<String> batchBeyondValidation(int limit, int active) {
+        if (validation.batches().isEmpty()) {
+            return Optional.empty();
+        }
+        int least = validation.batches().getFirst();
+        int largest = validation.batches().getLast();
+        return (limit < least && active >= limit) || (limit > largest && active > largest)
+                ? Optional.of("--max-batch-size " + limit + " (compared runs: " + least
+                        + (least == largest ? "" : " to " + largest) + ")")
+                : Optional.empty();
+    }
+
     /** Returns the source, and how predictions by these costs compare with real runs, as {@link #validation(List)}. */
     public String description(List<String> settings) {
         return validation.equals(Validation.NONE)
@@ -181,13 +203,21 @@ public record StepCosts(
         if (run.steps().sum(Fact.PREEMPTIONS) > 0) {
             properties.add("preemptions");
         }
-        if (IntStream.range(0, run.steps().size()).anyMatch(i -> run.steps().get(i, Fact.ACTIVE) > batch)) {
+        if (mostActive(run) > batch) {
             properties.add("more active requests than the batch");
         }
         if (isOverloaded(run)) {
             properties.add("a load beyond the capacity");
         }
         return properties;
+    }
+
+    /** Returns the maximum active requests of a run. */
+    public static int mostActive(LoadResult run) {
+        return IntStream.range(0, run.steps().size())
+                .map(i -> (int) run.steps().get(i, Fact.ACTIVE))
+                .max()
+                .orElse(0);
     }
 
     /** Returns whether a tenth of the requests had no first token when the last one was due. */

@@ -85,6 +85,7 @@ final class SimulationUnderTest implements SystemUnderTest {
             "--prefill-admission-policy",
             "--preemption-policy",
             "--step-policy",
+            "--max-batch-size",
             "--max-active-requests");
 
     /** Share of extrapolated time beyond which no stated error applies. */
@@ -108,6 +109,9 @@ final class SimulationUnderTest implements SystemUnderTest {
     private final List<String> customPolicies;
     /** Settings and properties of the runs so far that a validation may not cover. */
     private final Set<String> properties = new TreeSet<>();
+
+    /** The maximum active requests of the runs so far. */
+    private int mostActive;
 
     private long runs;
 
@@ -154,8 +158,8 @@ final class SimulationUnderTest implements SystemUnderTest {
                                 .collect(Collectors.joining()));
     }
 
-    /** Returns settings, and properties of the runs so far, that a validation may not cover. */
-    private List<String> coverage() {
+    /** Returns settings, and properties of the runs so far, that a validation of costs may not cover. */
+    private List<String> coverage(StepCosts own) {
         List<String> settings = new ArrayList<>();
         if (costs.size() > 1) {
             settings.add(costs.size() + " engines");
@@ -164,8 +168,17 @@ final class SimulationUnderTest implements SystemUnderTest {
         if (flags.simulation().hasRandomNoise()) {
             settings.add("random step times");
         }
+        own.batchBeyondValidation(asked.scheduler().maxBatchSize(), mostActive).ifPresent(settings::add);
         settings.addAll(properties);
         return settings;
+    }
+
+    private String description(StepCosts own) {
+        return own.description(coverage(own));
+    }
+
+    private Environment.Validation validation(StepCosts own) {
+        return own.validation(coverage(own));
     }
 
     static SimulationUnderTest load(ServeCommandLine line, Terminal terminal) {
@@ -238,18 +251,30 @@ final class SimulationUnderTest implements SystemUnderTest {
                 .run(offered);
         BackendFlags.changedForSimulation(ofRun)
                 .filter(flag -> !NOT_NAMED.contains(flag))
+                .filter(flag -> !flag.equals("--prefill-max-batch-size") || !hasDefaultPrefillBatch())
                 .forEach(flag -> properties.add(NAMES.getOrDefault(flag, flag)));
         if (!offered.isScheduled()) {
             properties.add("--request-rate inf");
         }
+        if (offered.turns().anyMatch(turn -> turn.traits().priority().isPresent())) {
+            properties.add("priorities");
+        }
+        if (offered.turns().anyMatch(turn -> turn.traits().deadlineMillis().isPresent())) {
+            properties.add("deadlines");
+        }
         if (asked.scheduler().maxActiveRequests() < asked.scheduler().maxBatchSize()) {
             properties.add("fewer active requests than the batch");
         }
+        mostActive = Math.max(mostActive, StepCosts.mostActive(result));
         properties.addAll(StepCosts.properties(result, asked.scheduler().maxBatchSize()));
         if (extrapolatedShare(result).orElse(0) > MAX_EXTRAPOLATED_SHARE) {
             properties.add("over 5 % of the time outside the recorded range");
         }
         return result;
+    }
+
+    private boolean hasDefaultPrefillBatch() {
+        return asked.scheduler().prefillMaxBatchSize() == asked.scheduler().maxBatchSize();
     }
 
     /** Returns the options of a run, with new policies. */
@@ -364,16 +389,14 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     @Override
     public Environment environment() {
-        List<String> coverage = coverage();
-        String first = costs.getFirst().description(coverage);
+        String first = description(costs.getFirst());
         StringBuilder source = new StringBuilder(first);
-        List<Environment.Validation> validations =
-                new ArrayList<>(List.of(costs.getFirst().validation(coverage)));
+        List<Environment.Validation> validations = new ArrayList<>(List.of(validation(costs.getFirst())));
         for (int i = 1; i < costs.size(); i++) {
-            String own = costs.get(i).description(coverage);
+            String own = description(costs.get(i));
             if (!own.equals(first)) {
                 source.append("; engine ").append(i).append(": ").append(own);
-                validations.add(costs.get(i).validation(coverage));
+                validations.add(validation(costs.get(i)));
             }
         }
         return Machine.simulated(source.toString(), validations, terminal).withPolicies(policyHashes);
@@ -387,6 +410,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public void forgetRuns() {
         properties.clear();
+        mostActive = 0;
     }
 
     @Override

@@ -8,8 +8,12 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.scheduler.SchedulerOptions;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.node.ObjectNode;
 
 class ShippedCostsTest {
@@ -101,6 +105,34 @@ class ShippedCostsTest {
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.Validation.MISSING))
                 .containsExactlyInAnyOrder("h100-llama-3.1-8b", "h100-gpt2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "h100-qwen3-0.6b, 8, 7, ",
+        "h100-qwen3-0.6b, 8, 8, 32 to 256",
+        "h100-qwen3-0.6b, 32, 32, ",
+        "h100-qwen3-0.6b, 64, 64, ",
+        "h100-qwen3-0.6b, 256, 300, ",
+        "h100-qwen3-0.6b, 512, 256, ",
+        "h100-qwen3-0.6b, 512, 257, 32 to 256",
+        "h200-gpt2, 64, 64, 256",
+        "h100-gpt2, 64, 64, "
+    })
+    void batch_limit_that_affects_a_run_is_like_that_of_a_compared_run(
+            String costs, int limit, int active, @Nullable String compared) {
+        assertThat(ShippedCosts.load(costs).batchBeyondValidation(limit, active))
+                .isEqualTo(Optional.ofNullable(compared)
+                        .map(runs -> "--max-batch-size " + limit + " (compared runs: " + runs + ")"));
+    }
+
+    @Test
+    void every_stated_error_has_the_batch_limits_of_its_runs() {
+        assertThat(ShippedCosts.names())
+                .map(name -> ShippedCosts.load(name).validation())
+                .filteredOn(validation -> !validation.equals(StepCosts.Validation.MISSING))
+                .allSatisfy(validation ->
+                        assertThat(validation.batches()).hasSize(2).isSorted());
     }
 
     @Test
