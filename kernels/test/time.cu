@@ -259,16 +259,17 @@ static void time_sampling(Kernels& kernels, int rows) {
     struct Way {
         const char* name;
         SampleRequest request;
+        int logprobs = -1;
     };
-    const Way ways[] = {{"greedy", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"temperature 1", {0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"top-k 40", {0, 1, 40, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"top-p 0.9", {0, 1, 0, .9f, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"top-k 40, top-p 0.9", {0, .8f, 40, .9f, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"top-k 5000", {0, 1, 5000, 1, 0, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"min-p 0.05", {0, 1, 0, 1, .05f, 1, 0, 0, 0, 0, 0, 0, -1}},
-                        {"greedy, logprobs 0", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0}},
-                        {"greedy, logprobs 20", {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 20}}};
+    const Way ways[] = {{"greedy", sampling(0)},
+                        {"temperature 1", sampling(1)},
+                        {"top-k 40", sampling(1, 40)},
+                        {"top-p 0.9", sampling(1, 0, .9f)},
+                        {"top-k 40, top-p 0.9", sampling(.8f, 40, .9f)},
+                        {"top-k 5000", sampling(1, 5000)},
+                        {"min-p 0.05", sampling(1, 0, 1, .05f)},
+                        {"greedy, logprobs 0", sampling(0), 0},
+                        {"greedy, logprobs 20", sampling(0), 20}};
     const int vocabulary = 50257, stride = round_up(vocabulary, 128);
     DeviceArray<int> sampled(rows), before(rows), step(1), history(1);
     DeviceArray<unsigned> seen(static_cast<size_t>(rows) * ((vocabulary + 31) / 32));
@@ -279,7 +280,7 @@ static void time_sampling(Kernels& kernels, int rows) {
     for (const Way& way : ways) {
         std::vector<SampleRequest> requests(rows, way.request);
         for (int r = 0; r < rows; r++) {
-            requests[r].seed = r, requests[r].position = r;
+            requests[r].seed = r, requests[r].position = r, requests[r].logprobs = way.logprobs;
             requests[r].maskStart = requests[r].biasStart = requests[r].reported = -1;
         }
         DeviceArray<SampleRequest> parameters(requests);
