@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * Sampling parameters. Names, defaults and semantics follow vLLM's {@code SamplingParams}; all values are validated
@@ -188,8 +189,7 @@ public record SamplingParams(
      * @throws BadInput unless it is 0 to 100
      */
     public SamplingParams withTemperature(float value) {
-        return new SamplingParams(
-                value, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
+        return with(copy -> copy.temperature = value);
     }
 
     /**
@@ -198,8 +198,7 @@ public record SamplingParams(
      * @throws BadInput if it is negative
      */
     public SamplingParams withTopK(int value) {
-        return new SamplingParams(
-                temperature, value, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
+        return with(copy -> copy.topK = value);
     }
 
     /**
@@ -208,8 +207,7 @@ public record SamplingParams(
      * @throws BadInput unless it is above 0, at most 1
      */
     public SamplingParams withTopP(float value) {
-        return new SamplingParams(
-                temperature, topK, value, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
+        return with(copy -> copy.topP = value);
     }
 
     /**
@@ -218,8 +216,7 @@ public record SamplingParams(
      * @throws BadInput unless it is 0 to below 1
      */
     public SamplingParams withMinP(float value) {
-        return new SamplingParams(
-                temperature, topK, topP, value, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
+        return with(copy -> copy.minP = value);
     }
 
     /**
@@ -228,7 +225,7 @@ public record SamplingParams(
      * @throws BadInput unless it is 0.01 to 100
      */
     public SamplingParams withRepetitionPenalty(float value) {
-        return new SamplingParams(temperature, topK, topP, minP, value, presencePenalty, frequencyPenalty, logprobs);
+        return with(copy -> copy.repetitionPenalty = value);
     }
 
     /**
@@ -237,7 +234,7 @@ public record SamplingParams(
      * @throws BadInput unless it is -2 to 2
      */
     public SamplingParams withPresencePenalty(float value) {
-        return new SamplingParams(temperature, topK, topP, minP, repetitionPenalty, value, frequencyPenalty, logprobs);
+        return with(copy -> copy.presencePenalty = value);
     }
 
     /**
@@ -246,7 +243,7 @@ public record SamplingParams(
      * @throws BadInput unless it is -2 to 2
      */
     public SamplingParams withFrequencyPenalty(float value) {
-        return new SamplingParams(temperature, topK, topP, minP, repetitionPenalty, presencePenalty, value, logprobs);
+        return with(copy -> copy.frequencyPenalty = value);
     }
 
     /**
@@ -255,7 +252,40 @@ public record SamplingParams(
      * @throws BadInput unless it is -1 to {@value #MAX_LOGPROBS}
      */
     public SamplingParams withLogprobs(int value) {
-        return new SamplingParams(
-                temperature, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, value);
+        return with(copy -> copy.logprobs = value);
+    }
+
+    private SamplingParams with(Consumer<Copy> change) {
+        Copy copy = new Copy(this);
+        change.accept(copy);
+        return copy.params();
+    }
+
+    /** The values of a copy that is being changed. */
+    private static final class Copy {
+        private float temperature;
+        private int topK;
+        private float topP;
+        private float minP;
+        private float repetitionPenalty;
+        private float presencePenalty;
+        private float frequencyPenalty;
+        private int logprobs;
+
+        Copy(SamplingParams from) {
+            temperature = from.temperature;
+            topK = from.topK;
+            topP = from.topP;
+            minP = from.minP;
+            repetitionPenalty = from.repetitionPenalty;
+            presencePenalty = from.presencePenalty;
+            frequencyPenalty = from.frequencyPenalty;
+            logprobs = from.logprobs;
+        }
+
+        SamplingParams params() {
+            return new SamplingParams(
+                    temperature, topK, topP, minP, repetitionPenalty, presencePenalty, frequencyPenalty, logprobs);
+        }
     }
 }

@@ -216,7 +216,7 @@ class SamplerTest {
 
     @Test
     void tokens_of_zero_weight_do_not_reorder_a_low_temperature_draw() {
-        SamplingParams cold = new SamplingParams(0.02f, 40, 1, 0, 1, 0, 0, -1);
+        SamplingParams cold = SamplingParams.greedy().withTemperature(0.02f).withTopK(40);
         for (int position = 0; position < 1000; position++) {
             assertThat(sample(twoLikelyAmong(-5), cold, NOTHING, 3, position))
                     .as("draw %d", position)
@@ -274,7 +274,11 @@ class SamplerTest {
         "2, 0, 0.8, 0"
     })
     void draw_is_the_same_on_every_device(float temperature, int topK, float topP, float minP) {
-        SamplingParams params = new SamplingParams(temperature, topK, topP, minP, 1, 0, 0, -1);
+        SamplingParams params = SamplingParams.greedy()
+                .withTemperature(temperature)
+                .withTopK(topK)
+                .withTopP(topP)
+                .withMinP(minP);
         Random random = new Random(17);
         for (int position = 0; position < 500; position++) {
             float[] logits = twoLikelyAmong(position % 2 == 0 ? -5 : 9);
