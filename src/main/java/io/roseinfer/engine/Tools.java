@@ -182,16 +182,15 @@ public record Tools(List<Tool> list, Choice choice, Optional<String> named, bool
     }
 
     private Grammar arguments(Tool tool, String place, Consumer<String> ignored) {
-        JsonNode schema = tool.parameters();
-        String text = schema.isObject()
-                ? ((ObjectNode) schema.deepCopy()).put("type", "object").toString()
-                : NO_PARAMETERS;
         if (!tool.isStrict() && choice != Choice.REQUIRED) {
             return Grammar.jsonSchema(ANY_OBJECT, MAX_SPACE);
         }
+        JsonNode schema = tool.parameters().isObject()
+                ? ((ObjectNode) tool.parameters().deepCopy()).put("type", "object")
+                : Grammar.parseSchema(NO_PARAMETERS);
         try {
-            Grammar grammar = Grammar.jsonSchema(text, MAX_SPACE);
-            Grammar.unknownKeywords(text).forEach(keyword -> ignored.accept(place + keyword));
+            Grammar grammar = Grammar.jsonSchema(schema, MAX_SPACE);
+            Grammar.unknownKeywords(schema).forEach(keyword -> ignored.accept(place + keyword));
             return grammar;
         } catch (BadInput unsupported) {
             if (tool.isStrict()) {

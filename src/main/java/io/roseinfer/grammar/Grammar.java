@@ -76,7 +76,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      *     not supported
      */
     public static Grammar jsonSchema(String schema) {
-        return jsonSchema(schema, JsonText.SPACE);
+        return jsonSchema(parseSchema(schema), JsonText.SPACE);
     }
 
     /**
@@ -85,26 +85,44 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @param maxSpace the maximum white space between two tokens, in characters; 0 for compact JSON
      */
     public static Grammar jsonSchema(String schema, int maxSpace) {
-        BadInput.require(maxSpace >= 0, "the maximum white space", maxSpace, "at least 0");
-        return jsonSchema(schema, JsonText.space(maxSpace));
+        return jsonSchema(parseSchema(schema), space(maxSpace));
     }
 
-    private static Grammar jsonSchema(String schema, Regex space) {
-        Objects.requireNonNull(schema, "schema");
-        JsonNode root = JsonSchema.parse(schema);
-        return GrammarWork.reading(() -> SchemaGrammar.of(root, space));
+    /** Returns the grammar of a parsed schema; see {@link #jsonSchema(String)}. */
+    public static Grammar jsonSchema(JsonNode schema) {
+        return jsonSchema(JsonSchema.bounded(schema), JsonText.SPACE);
+    }
+
+    /** Returns the grammar of a parsed schema; see {@link #jsonSchema(String, int)}. */
+    public static Grammar jsonSchema(JsonNode schema, int maxSpace) {
+        return jsonSchema(JsonSchema.bounded(schema), space(maxSpace));
+    }
+
+    private static Grammar jsonSchema(JsonNode schema, Regex space) {
+        return GrammarWork.reading(() -> SchemaGrammar.of(schema, space));
+    }
+
+    private static Regex space(int max) {
+        BadInput.require(max >= 0, "the maximum white space", max, "at least 0");
+        return JsonText.space(max);
+    }
+
+    /**
+     * Parses the text of a schema, with exact numbers.
+     *
+     * @throws BadInput if it is not JSON or too long
+     */
+    public static JsonNode parseSchema(String schema) {
+        return JsonSchema.parse(Objects.requireNonNull(schema, "schema"));
     }
 
     /**
      * Returns where a schema has keywords that JSON Schema does not have, such as misspelled ones. They have no effect.
      *
-     * @param schema a JSON Schema as JSON text
      * @return JSON pointers, such as {@code /properties/name/nullable}
-     * @throws BadInput if the schema is not JSON
      */
-    public static List<String> unknownKeywords(String schema) {
-        Objects.requireNonNull(schema, "schema");
-        return List.copyOf(new SchemaDocument(JsonSchema.parse(schema)).unknownKeywords());
+    public static List<String> unknownKeywords(JsonNode schema) {
+        return List.copyOf(new SchemaDocument(schema).unknownKeywords());
     }
 
     /** Returns the grammar of all JSON objects. */

@@ -159,8 +159,11 @@ final class SchemaReader {
             case BOOLEAN ->
                 new ValueShape(
                         false, value.booleanValue() ? 2 : 1, DecimalSet.NONE, Texts.Finite.NONE, List.of(), List.of());
-            case NUMBER ->
-                ValueShape.NONE.withNumbers(DecimalSet.of(Relation.EQUAL, value.decimalValue(), "a constant"));
+            case NUMBER -> {
+                boolean infinite = value.isDouble() && Double.isInfinite(value.doubleValue());
+                GrammarSize.require(!infinite, "a constant", value, "a finite number");
+                yield ValueShape.NONE.withNumbers(DecimalSet.of(Relation.EQUAL, value.decimalValue(), "a constant"));
+            }
             case STRING -> ValueShape.NONE.withStrings(new Texts.Finite(List.of(value.stringValue())));
             case ARRAY -> {
                 List<All> elements = new ArrayList<>();

@@ -1,10 +1,12 @@
 package io.roseinfer.grammar;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.StrictJson;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 class JsonSchemaTest {
     private static void assertTexts(String schema, String in, String out) {
@@ -386,10 +389,10 @@ class JsonSchemaTest {
 
     @Test
     void unknown_keywords_are_found_where_they_stand() {
-        assertThat(Grammar.unknownKeywords("""
+        assertThat(Grammar.unknownKeywords(Grammar.parseSchema("""
                 {"propertes": {}, "x-own": 1, "required": ["own"], "properties": {"nullable": {"type": "string", "nullable": true}},
                  "items": [{"a": 1}], "enum": [{"b": 1}], "anyOf": [true, {"c": 1}], "$defs": {"d": {"e": {}}},
-                 "default": {"f": 1}, "const": {"g": 1}}"""))
+                 "default": {"f": 1}, "const": {"g": 1}}""")))
                 .containsExactlyInAnyOrder(
                         "/propertes", "/x-own", "/properties/nullable/nullable", "/items/0/a", "/anyOf/1/c", "/$defs/d/e");
     }
@@ -476,6 +479,35 @@ class JsonSchemaTest {
         String schema =
                 "{\"$defs\":{" + definitions + "},\"oneOf\":[{\"$ref\":\"#/$defs/a0\"},{\"$ref\":\"#/$defs/b0\"}]}";
         assertThatThrownBy(() -> Grammar.jsonSchema(schema)).isInstanceOf(BadInput.class);
+    }
+
+    @Test
+    void parsed_schema_has_the_grammar_of_its_text() {
+        String schema = """
+                {"$defs":{"n":{"type":"number","multipleOf":0.1,"minimum":-1.5,"maximum":2e3}},
+                 "properties":{"a":{"$ref":"#/$defs/n"},"b":{"enum":[0.25,-0.0,1e2,"x\\n",null,true,[12345678901234567890]]}}}""";
+        JsonNode parsed = StrictJson.parse(schema.getBytes(UTF_8));
+        assertThat(Grammar.jsonSchema(parsed)).isEqualTo(Grammar.jsonSchema(schema));
+        assertThat(Grammar.jsonSchema(parsed, 3)).isEqualTo(Grammar.jsonSchema(schema, 3));
+    }
+
+    @Test
+    void parsed_schema_of_any_length_below_the_limit_is_read() {
+        String text = "x".repeat((1 << 20) - 14);
+        JsonNode longest = StrictJson.parse(("{\"title\":[\"" + text + "\"]}").getBytes(UTF_8));
+        assertThat(Grammar.jsonSchema(longest)).isEqualTo(Grammar.jsonSchema("{\"title\":[]}"));
+        JsonNode longer = StrictJson.parse(("{\"title\":[\"" + text + "x\"]}").getBytes(UTF_8));
+        assertThatThrownBy(() -> Grammar.jsonSchema(longer))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the length of a JSON schema is 1048577; it must be at most 1048576");
+    }
+
+    @Test
+    void constant_beyond_the_range_of_parsed_numbers_is_rejected() {
+        JsonNode parsed = StrictJson.parse("{\"const\":1e999}".getBytes(UTF_8));
+        assertThatThrownBy(() -> Grammar.jsonSchema(parsed))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("it must be a finite number");
     }
 
     @Test

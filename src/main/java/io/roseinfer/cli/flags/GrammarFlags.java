@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 /** The flags that restrict a completion to a grammar; at most one can be given. */
 @Heading("Completion")
@@ -64,8 +65,9 @@ public final class GrammarFlags {
     }
 
     private static Grammar schema(String text, Terminal terminal) {
-        Grammar grammar = Grammar.jsonSchema(text);
-        Grammar.unknownKeywords(text)
+        JsonNode schema = Grammar.parseSchema(text);
+        Grammar grammar = Grammar.jsonSchema(schema);
+        Grammar.unknownKeywords(schema)
                 .forEach(place -> terminal.note(
                         SCHEMA + ": " + Quoted.value(place) + " has no effect: JSON Schema has no such keyword"));
         return grammar;

@@ -46,7 +46,7 @@ public final class GrammarReader {
             if (!value.isObject() && !value.isBoolean() && !value.isString()) {
                 throw Fields.wrong(field, value, "a JSON Schema");
             }
-            String schema = value.isString() ? value.stringValue() : value.toString();
+            JsonNode schema = value.isString() ? Grammar.parseSchema(value.stringValue()) : value;
             Grammar grammar = compact ? Grammar.jsonSchema(schema, 0) : Grammar.jsonSchema(schema);
             Grammar.unknownKeywords(schema).forEach(keyword -> ignored.accept(field + keyword));
             return grammar;
