@@ -44,7 +44,8 @@ public final class CodePointSet {
      * @throws IllegalArgumentException unless {@code 0 <= first <= last <= 0x10FFFF}
      */
     public static CodePointSet range(int first, int last) {
-        return ofRanges(first, last);
+        boolean plain = 0 <= first && first <= last && last < Character.MIN_SURROGATE;
+        return plain ? new CodePointSet(new int[] {first, last}) : ofRanges(first, last);
     }
 
     /**

@@ -71,8 +71,15 @@ final class JsonText {
 
     /** Returns the one spelling of a text: escaped only where JSON requires it. */
     static String quoted(String text) {
-        StringBuilder out = new StringBuilder("\"");
-        text.codePoints().forEach(codePoint -> out.append(spelling(codePoint)));
+        StringBuilder out = new StringBuilder(text.length() + 2).append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c < ' ' || c == '"' || c == '\\') {
+                out.append(spelling(c));
+            } else {
+                out.append(c);
+            }
+        }
         return out.append('"').toString();
     }
 

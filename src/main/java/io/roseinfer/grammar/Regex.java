@@ -2,6 +2,7 @@ package io.roseinfer.grammar;
 
 import io.roseinfer.base.Quoted;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
@@ -139,6 +140,9 @@ public sealed interface Regex {
 
     /** Returns the union. */
     static Regex or(List<Regex> alternatives) {
+        if (alternatives.size() == 1) {
+            return alternatives.getFirst();
+        }
         List<Regex> flat = new ArrayList<>(alternatives.size());
         for (Regex alternative : alternatives) {
             switch (alternative) {
@@ -147,7 +151,7 @@ public sealed interface Regex {
                 default -> flat.add(alternative);
             }
         }
-        List<Regex> distinct = flat.stream().distinct().toList();
+        List<Regex> distinct = List.copyOf(new LinkedHashSet<>(flat));
         return distinct.isEmpty() ? NONE : distinct.size() == 1 ? distinct.getFirst() : new Or(distinct);
     }
 

@@ -28,7 +28,7 @@ final class SchemaGrammar {
     /** An undeclared property: the string of its name, and its value. */
     private record Undeclared(Regex name, Expression value) {}
 
-    /** Steps of work that writing one property counts as. */
+    /** Steps of work that one way to write a property counts as. */
     private static final int PROPERTY_STEPS = 5;
 
     private final SchemaReader reader;
@@ -475,14 +475,16 @@ final class SchemaGrammar {
                 .map(Map.Entry::getKey)
                 .toList();
         requireWellFormed(new Texts.Finite(declared));
+        boolean counted = shape.min() > Math.max(1, shape.required().size())
+                || shape.max() < (shape.others().isEmpty() ? declared.size() : ObjectShape.UNBOUNDED);
+        boolean ordered = !counted && !shape.required().isEmpty();
+        GrammarWork.add((long) PROPERTY_STEPS * declared.size() * (ordered ? 1 : 2));
         Rest rest = rest(name, shape);
         List<Expression> alternatives = new ArrayList<>();
         if (shape.required().isEmpty() && shape.min() == 0 && shape.some().isEmpty()) {
             alternatives.add(terminal(Regex.literal("{"), space, Regex.literal("}")));
         }
-        boolean counted = shape.min() > Math.max(1, shape.required().size())
-                || shape.max() < (shape.others().isEmpty() ? declared.size() : ObjectShape.UNBOUNDED);
-        Expression body = !counted && !shape.required().isEmpty()
+        Expression body = ordered
                 ? inOrder(shape, declared, rest)
                 : counted(name, shape, declared, rest, counted);
         if (body != null) {
@@ -589,13 +591,12 @@ final class SchemaGrammar {
         return properties;
     }
 
-    private Expression property(ObjectShape shape, String name, boolean afterComma) {
-        GrammarWork.add(PROPERTY_STEPS);
+    private Expression property(String name, Expression value, boolean afterComma) {
         Regex key = Regex.literal(JsonText.quoted(name));
         Expression head = afterComma
                 ? terminal(space, Regex.literal(","), space, key, space, Regex.literal(":"), space)
                 : terminal(key, space, Regex.literal(":"), space);
-        return Expression.sequence(head, value(shape.at(name)));
+        return Expression.sequence(head, value);
     }
 
     /** Writes declared properties around the first required one: a comma after those before it, before those after. */
@@ -604,7 +605,7 @@ final class SchemaGrammar {
         boolean afterRequired = false;
         for (String name : declared) {
             boolean required = shape.required().contains(name);
-            Expression property = property(shape, name, afterRequired);
+            Expression property = property(name, value(shape.at(name)), afterRequired);
             if (!afterRequired && !required) {
                 parts.add(Expression.optional(Expression.sequence(property, comma)));
             } else {
@@ -634,8 +635,9 @@ final class SchemaGrammar {
         boolean canSkip = true;
         for (int i = 0; i < declared.size(); i++) {
             boolean required = shape.required().contains(declared.get(i));
-            Expression first = property(shape, declared.get(i), false);
-            Expression further = property(shape, declared.get(i), true);
+            Expression value = value(shape.at(declared.get(i)));
+            Expression first = property(declared.get(i), value, false);
+            Expression further = property(declared.get(i), value, true);
             boolean[] next = new boolean[cap + 1];
             for (int count = 1; count <= cap; count++) {
                 List<Expression> ways = new ArrayList<>();

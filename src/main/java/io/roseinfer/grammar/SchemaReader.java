@@ -33,6 +33,13 @@ final class SchemaReader {
             "propertyNames",
             "unevaluatedProperties");
 
+    /** Keywords that bound an object's number of properties. */
+    private static final Set<String> OBJECT_SIZES = Set.of("minProperties", "maxProperties");
+
+    /** Keywords that restrict arrays; others refine one of them. */
+    private static final Set<String> ARRAY_KEYWORDS =
+            Set.of("items", "prefixItems", "unevaluatedItems", "contains", "uniqueItems", "minItems", "maxItems");
+
     /** Assertions that are rejected by name. */
     private static final Set<String> UNSUPPORTED = Set.of("divisibleBy", "disallow", "extends", "$data");
 
@@ -496,8 +503,20 @@ final class SchemaReader {
         return min > 0 || max < Regex.Repeat.UNBOUNDED ? texts.and(Texts.ofLength(min, max)) : texts;
     }
 
+    private static boolean hasAny(JsonNode schema, Set<String> keywords) {
+        for (Map.Entry<String, JsonNode> property : schema.properties()) {
+            if (keywords.contains(property.getKey())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private List<ArrayShape> arrays(SchemaSource source) {
         JsonNode schema = source.schema();
+        if (!hasAny(schema, ARRAY_KEYWORDS)) {
+            return List.of(ArrayShape.ANY);
+        }
         JsonNode items = schema.get("items");
         JsonNode first = schema.get("prefixItems");
         JsonNode after = items;
@@ -551,6 +570,9 @@ final class SchemaReader {
 
     private List<ObjectShape> objects(SchemaSource source) {
         JsonNode schema = source.schema();
+        if (!hasAny(schema, OBJECT_KEYWORDS) && !hasAny(schema, OBJECT_SIZES)) {
+            return List.of(ObjectShape.ANY);
+        }
         JsonNode properties = schema.get("properties");
         Map<String, All> named = new LinkedHashMap<>();
         if (properties != null) {
