@@ -400,7 +400,6 @@ public final class Engine implements AutoCloseable {
     }
 
     private void compile(Grammar grammar, LiveRequest live) {
-        long startNanos = clock.nanos();
         CompiledGrammar compiled = compiled(grammar);
         live.setMasks(new GrammarMasks(new GrammarMasks.Terms(
                 live,
@@ -410,7 +409,6 @@ public final class Engine implements AutoCloseable {
                 options.scheduler().drafter().maxTokens(),
                 maskWorkers)));
         maskWorkers.start();
-        requests.on(new RequestEvent.GrammarCompiled(live, clock.nanos() - startNanos));
     }
 
     private int[] tokenize(GenerationRequest request) {

@@ -20,12 +20,6 @@ public sealed interface RequestEvent {
     /** The accepted request's submission failed after all; it has no reader and no outcome. */
     record Withdrawn(ObservedRequest request) implements RequestEvent {}
 
-    /**
-     * The request's grammar has been compiled, or found in the cache, and the first mask computed; on the tokenizer's
-     * thread, before {@link Tokenized}.
-     */
-    record GrammarCompiled(ObservedRequest request, long nanos) implements RequestEvent {}
-
     /** The prompt has been tokenized. */
     record Tokenized(ObservedRequest request) implements RequestEvent {}
 

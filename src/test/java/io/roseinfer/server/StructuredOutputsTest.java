@@ -124,6 +124,24 @@ class StructuredOutputsTest {
         assertThat(server.get("/health").status()).isEqualTo(200);
     }
 
+    private static double metric(String line) throws IOException {
+        return server.get("/metrics")
+                .body()
+                .lines()
+                .filter(each -> each.startsWith(line))
+                .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' '))))
+                .sum();
+    }
+
+    @Test
+    void each_compiled_or_cached_grammar_is_measured_once() throws IOException {
+        double before = metric("roseinfer:grammar_compile_seconds_count");
+        for (int i = 0; i < 2; i++) {
+            choice(ask("guided_json", "{\"const\":\"measured\"}"));
+        }
+        assertThat(metric("roseinfer:grammar_compile_seconds_count")).isEqualTo(before + 2);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '§',
