@@ -244,6 +244,17 @@ class JsonSchemaTest {
                 .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
     }
 
+    /** The first property is malformed, which would be reported if it were read. */
+    @Test
+    void properties_beyond_the_limit_fail_before_the_first_is_read() {
+        String properties = IntStream.range(0, 20_000)
+                .mapToObj(i -> "\"p" + i + "\":{\"type\":\"string\"}")
+                .collect(Collectors.joining(","));
+        assertThatThrownBy(() -> Grammar.jsonSchema("{\"properties\":{\"bad\":{\"type\":1}," + properties + "}}"))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
+    }
+
     @Test
     void work_of_patterns_is_counted() {
         String patterns = IntStream.range(0, 13_000)
