@@ -257,7 +257,7 @@ public final class Sequence implements TokenHistory {
     }
 
     /** Returns whether it ran before and was preempted. */
-    boolean isRestart() {
+    public boolean isRestart() {
         return preemptions > 0;
     }
 
