@@ -201,6 +201,18 @@ final class Admission implements QueueView {
         }
     }
 
+    /** Returns whether the policy keeps a sequence waiting. It cannot while nothing runs, as no step would follow. */
+    private boolean isHeld(Sequence sequence) {
+        if (queues.active() == 0 || sequence.mustBeNext(maxPasses)) {
+            return false;
+        }
+        try {
+            return policy.holds(sequence.waiting, this);
+        } catch (Throwable thrown) {
+            throw PolicyFailure.ofAdmission(policy, thrown);
+        }
+    }
+
     private boolean isStrict() {
         try {
             return policy.isStrict(this);
@@ -240,6 +252,9 @@ final class Admission implements QueueView {
             siftDown(0);
             isOfferedShared = offered.scheduler() == WaitingQueue.ANY;
             if (isOfferedShared && remainingShared <= 0 && !offered.mustBeNext(maxPasses)) {
+                continue;
+            }
+            if (isHeld(offered)) {
                 continue;
             }
             if (head == null && !offered.isRestart()) {

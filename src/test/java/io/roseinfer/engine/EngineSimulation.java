@@ -147,7 +147,7 @@ final class EngineSimulation {
                         .maxBatchSize(dice.between(1, 4))
                         .chunkedPrefill(dice.coin())
                         .prefixCache(dice.coin())
-                        .admission(SimulationSettings.policy(dice))
+                        .admission(SimulationSettings.holding(SimulationSettings.policy(dice), seed))
                         .build());
         this.options = crowded ? crowded(drawn) : drawn;
         this.stepLost = dice.oneOf(0, 0, 0, 0.1);

@@ -34,6 +34,8 @@ enum PlantedBug {
 
     FORCED_FIFO_ENDS_BEFORE_ITS_HEAD_IS_ADMITTED("scheduler.Admission", "begin", Edit.readAs("repeatsIteration", 0)),
 
+    HELD_ALTHOUGH_NOTHING_RUNS("scheduler.Admission", "isHeld", Edit.withAnswer("active", 1)),
+
     PLANNED_ROW_REPLAYED("scheduler.StepPlan", "addRow", Edit.withoutCall("advance")),
 
     DEADLINE_NOT_ADDED("engine.EngineLoop", "onFirstAdmission", Edit.withoutCallOf("Deadlines", "add", 0)),

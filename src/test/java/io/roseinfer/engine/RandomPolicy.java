@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * All policies in one object with state: it runs, pauses and preempts requests at random, as a faulty policy might, and
+ * All policies in one object with state: it holds, runs, pauses and preempts requests at random, as a faulty policy might, and
  * checks that the events of each request are in order and agree with the steps.
  */
 final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolicy, RequestEvents {
@@ -23,9 +23,12 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     private final Dice dice;
     private final double pauses;
     private final double preempts;
+    private final Dice holdDice;
+    private final double holds;
     private final Map<Long, Progress> live = new HashMap<>();
     private int preemptions;
     private int pauseCount;
+    private int holdCount;
 
     /** The state of a request, by its events. */
     private static final class Progress {
@@ -38,6 +41,8 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
         dice = new Dice(seed, "random policy");
         pauses = dice.oneOf(0, 0.1, 0.5);
         preempts = dice.oneOf(0, 0.02, 0.2);
+        holdDice = new Dice(seed, "holds");
+        holds = holdDice.oneOf(0, 0, 0, 0.5, 1);
     }
 
     /** Returns how many requests have arrived and not ended. */
@@ -55,6 +60,11 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
         return pauseCount;
     }
 
+    /** Returns how often it kept a request waiting. */
+    int holds() {
+        return holdCount;
+    }
+
     @Override
     public int lookahead() {
         return MAX_LOOKAHEAD;
@@ -64,6 +74,14 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     public long rank(WaitingRequest request, QueueView queue) {
         Require.that(!progress(request).running, "request %d is ranked and running", request.id());
         return dice.below(3);
+    }
+
+    @Override
+    public boolean holds(WaitingRequest request, QueueView queue) {
+        Require.that(queue.runningRows() > 0, "request %d is held and nothing runs", request.id());
+        boolean isHeld = holdDice.chance(holds);
+        holdCount += isHeld ? 1 : 0;
+        return isHeld;
     }
 
     @Override

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the simulation with policies that choose rows, pause and preempt at random: no request is lost or stands still. */
+/** Runs the simulation with policies that choose rows, hold, pause and preempt at random: no request is lost or stands still. */
 @Tag("sim")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RandomPolicyTest {
@@ -16,6 +16,7 @@ class RandomPolicyTest {
     void every_seed_passes_all_checks_and_every_request_that_arrives_ends_once() {
         long preemptions = 0;
         long pauses = 0;
+        long holds = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
             SimulationSettings drawn = SimulationSettings.of(seed);
             RandomPolicy policy = new RandomPolicy(seed);
@@ -32,8 +33,10 @@ class RandomPolicyTest {
             assertThat(policy.liveCount()).as("requests left by seed %d", seed).isZero();
             preemptions += policy.preemptions();
             pauses += policy.pauses();
+            holds += policy.holds();
         }
         assertThat(preemptions).as("preemptions").isGreaterThan(SEEDS / 2);
         assertThat(pauses).as("pauses").isGreaterThan(SEEDS);
+        assertThat(holds).as("holds").isGreaterThan(SEEDS);
     }
 }

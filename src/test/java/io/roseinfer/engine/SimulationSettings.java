@@ -64,6 +64,9 @@ record SimulationSettings(
     /** The random stream of the drafter. */
     private static final String DRAFTS = "drafts";
 
+    /** The random stream of holds, named for the same reason. */
+    private static final String HOLDS = "holds 271";
+
     /** The random stream of a step's tokens on bounded devices, named for the same reason. */
     private static final String STEP_TOKENS = "step tokens 1707";
 
@@ -100,7 +103,7 @@ record SimulationSettings(
                         3,
                         200);
         EngineOptions engine = EngineOptions.defaults()
-                .withScheduler(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst))
+                .withScheduler(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst, seed))
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
@@ -174,7 +177,7 @@ record SimulationSettings(
         return isLong ? Math.min(drawn, 6) : drawn;
     }
 
-    private static SchedulerOptions scheduler(Dice dice, Dice policies, boolean isPrefillFirst) {
+    private static SchedulerOptions scheduler(Dice dice, Dice policies, boolean isPrefillFirst, long seed) {
         SchedulerOptions.Builder options = SchedulerOptions.builder()
                 .maxBatchSize(dice.between(1, MAX_ROWS))
                 .prefillMaxBatchSize(dice.between(1, 8))
@@ -192,7 +195,7 @@ record SimulationSettings(
             options.chunkedPrefill(true).step(new PrefillFirst());
         }
         return options.preemption(preemption(policies))
-                .admission(policies.chance(0.1) ? new MostUrgent() : admission)
+                .admission(holding(policies.chance(0.1) ? new MostUrgent() : admission, seed))
                 .build();
     }
 
@@ -218,6 +221,35 @@ record SimulationSettings(
             case 5 -> new ShortestJobFirst();
             default -> AdmissionPolicy.fifo();
         };
+    }
+
+    /** Returns a policy that for some seeds keeps requests waiting at random, or while any other runs. */
+    static AdmissionPolicy holding(AdmissionPolicy policy, long seed) {
+        Dice dice = new Dice(seed, HOLDS);
+        return dice.chance(0.15) ? new Holding(policy, dice.oneOf(0.3, 0.9, 1)) : policy;
+    }
+
+    /** Ranks like another policy, and holds requests at random. */
+    private record Holding(AdmissionPolicy order, double rate) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return order.lookahead();
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return order.rank(request, queue);
+        }
+
+        @Override
+        public boolean isStrict(QueueView queue) {
+            return order.isStrict(queue);
+        }
+
+        @Override
+        public boolean holds(WaitingRequest request, QueueView queue) {
+            return SplitMix64.uniform(request.id(), queue.step()) < rate;
+        }
     }
 
     private static PreemptionPolicy preemption(Dice dice) {

@@ -244,6 +244,81 @@ class PoliciesTest {
         assertThat(stepsUntilTheOldestRuns(SchedulerOptions.UNLIMITED)).isEqualTo(300);
     }
 
+    /** Admits in order of arrival, and holds prompts of more than a number of tokens. */
+    private record HoldsLong(int tokens) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return MAX_LOOKAHEAD;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return request.arrival();
+        }
+
+        @Override
+        public boolean isStrict(QueueView queue) {
+            return true;
+        }
+
+        @Override
+        public boolean holds(WaitingRequest request, QueueView queue) {
+            return request.promptLength() > tokens;
+        }
+    }
+
+    @Test
+    void held_request_waits_while_others_run_and_blocks_none() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new HoldsLong(3)), 100);
+        Sequence small = add(scheduler, new int[3], 2, 0);
+        Sequence tall = add(scheduler, new int[4], 5, 0);
+        Sequence late = add(scheduler, new int[2], 5, 0);
+        step(scheduler);
+        assertThat(List.of(small.isWaiting(), tall.isWaiting(), late.isWaiting()))
+                .containsExactly(false, true, false);
+        while (late.finishReason().isEmpty()) {
+            assertThat(tall.isWaiting()).isTrue();
+            step(scheduler);
+        }
+        assertThat(tall.timesPassedOver).isEqualTo(1);
+        step(scheduler);
+        assertThat(tall.isWaiting()).isFalse();
+    }
+
+    @Test
+    void scheduler_without_running_requests_admits_one_that_is_held() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new HoldsLong(0)), 100);
+        Sequence first = add(scheduler, new int[4], 2, 0);
+        Sequence second = add(scheduler, new int[4], 2, 0);
+        step(scheduler);
+        assertThat(first.isWaiting()).isFalse();
+        assertThat(second.isWaiting()).isTrue();
+        while (scheduler.hasWork()) {
+            assertThat(step(scheduler).isEmpty()).isFalse();
+        }
+        assertThat(second.finishReason()).contains(FinishReason.LENGTH);
+    }
+
+    @Test
+    void held_request_is_passed_over_as_often_as_the_options_allow() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().admission(new HoldsLong(3)).maxPasses(5), 100);
+        add(scheduler, new int[1], 50, 0);
+        step(scheduler);
+        Sequence held = add(scheduler, new int[4], 2, 0);
+        for (int pass = 1; pass <= 5; pass++) {
+            add(scheduler, new int[1], 1, 0);
+            while (held.timesPassedOver < pass) {
+                step(scheduler);
+            }
+            assertThat(held.isWaiting()).isTrue();
+        }
+        while (held.isWaiting()) {
+            assertThat(step(scheduler).isEmpty()).isFalse();
+        }
+        assertThat(held.timesPassedOver).isEqualTo(5);
+    }
+
     /** Preempts what it can in every second step, and admits the newest first. */
     private static final class Preempting implements StepPolicy, AdmissionPolicy, RequestEvents {
         private final List<String> events = new ArrayList<>();

@@ -3,19 +3,19 @@ package io.roseinfer.scheduler.policy;
 import io.roseinfer.base.RoseException.BadInput;
 
 /**
- * Chooses which waiting requests an iteration admits first. An iteration considers the {@link #lookahead} oldest
+ * Chooses which waiting requests an iteration admits first, and which it holds back. An iteration considers the {@link #lookahead} oldest
  * requests that its replica may admit: all waiting ones that the routing has not bound to another replica. It offers them
  * in ascending {@link #rank}, the oldest first on a tie, and admits each that fits into the token budget and the KV
- * pool.
+ * pool and is not {@link #holds held}.
  *
  * <p>No policy can starve a request, unless the option {@code maxPasses} is unlimited. A request is passed over if an
  * iteration admits a later one and leaves it waiting. After {@code maxPasses} passes it blocks the queue, as requests do
  * that were preempted for lack of KV blocks: such requests are offered first, the oldest first, and no later request is
  * admitted before them. Requests that a policy chose to preempt are ranked like others.
  *
- * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It is
- * called once per considered request and iteration, the preempted requests first, then the others in order of arrival,
- * by one thread at a time even if several replicas share it. It may keep state, and implement {@link RequestEvents} to
+ * <p>This is the extension point for scheduling research: implement it and pass it to {@code SchedulerOptions}. It
+ * ranks each considered request once per iteration, the preempted requests first, then the others in order of arrival.
+ * One thread at a time calls it even if several replicas share it. It may keep state, and implement {@link RequestEvents} to
  * update it; one object serves one engine. It should not allocate in a step.
  */
 public interface AdmissionPolicy {
@@ -36,6 +36,18 @@ public interface AdmissionPolicy {
      * until the first request it offers is admitted; until then the iteration number does not change.
      */
     default boolean isStrict(QueueView queue) {
+        return false;
+    }
+
+    /**
+     * Returns whether to keep a request waiting in this iteration although it may fit, for example until load falls. Later
+     * ones are then admitted before it, which are passes.
+     *
+     * <p>Called in order of rank, after the admissions before it, and only while requests run on the replica: if none does,
+     * the first one is admitted, so that there is always progress. Held requests are ranked again in the next iteration;
+     * those that block the queue are not held.
+     */
+    default boolean holds(WaitingRequest request, QueueView queue) {
         return false;
     }
 
