@@ -2,6 +2,7 @@ package io.roseinfer;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,6 +27,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -148,6 +150,27 @@ class ArchitectureTest {
                                     && upper.floor() >= lower.floor();
                         }))
                 .isEmpty();
+    }
+
+    /** An imported constant leaves no trace in the class that the compiler makes. */
+    @Test
+    void import_statements_go_down_only() throws IOException {
+        Map<String, Layer> layers = layers();
+        List<String> upward = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
+            for (Path file :
+                    files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                String text = Files.readString(file);
+                Layer lower = Objects.requireNonNull(layers.get(firstGroup("(?m)^package ([\\w.]+);", text)));
+                Pattern.compile("(?m)^import (?:static )?(io\\.roseinfer(?:\\.[a-z]\\w*)*)\\.[A-Z]")
+                        .matcher(text)
+                        .results()
+                        .map(name -> layers.get(name.group(1)))
+                        .filter(upper -> !lower.name().equals(upper.name()) && upper.floor() >= lower.floor())
+                        .forEach(upper -> upward.add(file + " imports " + upper.name()));
+            }
+        }
+        assertThat(upward).isEmpty();
     }
 
     /** Scripts are removed once all scripts they import are removed; the rest has import cycles. */
@@ -475,6 +498,8 @@ class ArchitectureTest {
                 // The order of the JDK's immutable sets and maps differs from run to run.
                 .orShould()
                 .accessTargetWhere(isOneOf(
+                        "java\\.lang\\.System\\.identityHashCode\\(.*",
+                        "java\\.util\\.UUID\\.randomUUID\\(\\)",
                         "java\\.util\\.(Set|Map)\\.(of|copyOf|ofEntries)\\(.*",
                         "java\\.util\\.stream\\.Collectors\\.(to\\w*(Set|Map)|groupingBy)\\(.*"))
                 .because("they decide, the same way every run, and compute nothing")
@@ -549,6 +574,28 @@ class ArchitectureTest {
                         "java\\.security\\.SecureRandom\\..*",
                         "java\\.lang\\.Math\\.random\\(\\)"))
                 .check(classes);
+    }
+
+    /** Output goes through a console that is passed in. */
+    @Test
+    void nothing_prints_to_the_streams_of_the_process() {
+        noClasses()
+                .should()
+                .accessTargetWhere(isOneOf("java\\.lang\\.System\\.(out|err)"))
+                .check(classes);
+    }
+
+    @Test
+    void no_process_is_started() {
+        noClasses()
+                .should()
+                .accessTargetWhere(isOneOf("java\\.lang\\.(Runtime\\.exec|ProcessBuilder\\.start)\\(.*"))
+                .check(classes);
+    }
+
+    @Test
+    void static_fields_are_final() {
+        fields().that().areStatic().should().beFinal().check(classes);
     }
 
     @Test

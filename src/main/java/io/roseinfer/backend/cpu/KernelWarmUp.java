@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -182,13 +183,13 @@ final class KernelWarmUp implements AutoCloseable {
     /** Allocated bytes of the current thread on HotSpot; on other JVMs a growing count, so that the number of calls decides. */
     private static final class Allocations {
         private static final java.lang.management.ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-        private static long uncounted;
+        private static final AtomicLong UNCOUNTED = new AtomicLong();
 
         static long bytes() {
             return THREADS instanceof com.sun.management.ThreadMXBean counting
                             && counting.isThreadAllocatedMemoryEnabled()
                     ? counting.getCurrentThreadAllocatedBytes()
-                    : uncounted++;
+                    : UNCOUNTED.getAndIncrement();
         }
     }
 }
