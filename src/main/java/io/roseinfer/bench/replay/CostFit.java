@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
- * curve goes through the medians of what remains in each bin, with a stair where they jump. The cost of the longest row is the one with the
- * smallest deviations. Steps of prompts alone and mixed steps share a fit if there are few of either.
+ * curve goes through the medians of what remains in each bin, with a stair where they jump. The cost of the longest row, and the features that have a
+ * cost, are those with the smallest deviations: few noisy steps determine no cost. Steps of prompts alone and mixed steps share a fit if there are few of either.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -53,6 +53,8 @@ final class CostFit {
 
     /** Features of a step besides its width: rows, positions attended by decode rows, the longest row included, and by prompts. */
     private static final int FEATURES = 3;
+
+    private static final int ALL_FEATURES = (1 << FEATURES) - 1;
 
     private static final int DECODE_ATTENDED = 2;
 
@@ -194,6 +196,18 @@ final class CostFit {
                             shape.attended() - shape.decodeAttended()));
         }
         Slopes fitted = best(bins);
+        return IntStream.rangeClosed(0, ALL_FEATURES)
+                .mapToObj(features ->
+                        formula(bins, features == ALL_FEATURES ? fitted : slopes(bins, fitted.longest(), features)))
+                .min(Comparator.comparingDouble(formula -> samples.stream()
+                        .mapToDouble(sample -> Math.abs(
+                                sample.nanos() - formula.nanos(width.applyAsInt(sample.shape()), sample.shape())))
+                        .sum()))
+                .orElseThrow();
+    }
+
+    /** Returns the costs of features with the curve of what remains. */
+    private static CostTable.Formula formula(Map<Long, List<Row>> bins, Slopes fitted) {
         double[] slopes = fitted.perFeature();
         bins.values().forEach(like -> like.forEach(row -> row.setLongest(fitted.longest())));
         List<Double> x = new ArrayList<>();
@@ -238,7 +252,7 @@ final class CostFit {
         boolean anyDecodes = bins.values().stream().flatMap(List::stream).anyMatch(row -> row.shape.longest() > 0);
         List<Slopes> tried = new ArrayList<>();
         for (double longest : anyDecodes ? LONGEST : new double[1]) {
-            tried.add(slopes(bins, longest));
+            tried.add(slopes(bins, longest, ALL_FEATURES));
         }
         for (int i = 0; i < HALVINGS && tried.size() > 1; i++) {
             int best = tried.indexOf(Collections.min(tried, BY_DEVIATION));
@@ -249,26 +263,32 @@ final class CostFit {
                         above,
                         slopes(
                                 bins,
-                                (tried.get(best).longest() + tried.get(above).longest()) / 2));
+                                (tried.get(best).longest() + tried.get(above).longest()) / 2,
+                                ALL_FEATURES));
             }
             if (below < best) {
                 tried.add(
                         best,
                         slopes(
                                 bins,
-                                (tried.get(below).longest() + tried.get(best).longest()) / 2));
+                                (tried.get(below).longest() + tried.get(best).longest()) / 2,
+                                ALL_FEATURES));
             }
         }
         return Collections.min(tried, BY_DEVIATION);
     }
 
-    /** Returns the cost of each feature, from steps of like width. */
-    private static Slopes slopes(Map<Long, List<Row>> bins, double longest) {
+    /**
+     * Returns the cost of each feature, from steps of like width.
+     *
+     * @param features a bit for each feature that may have a cost
+     */
+    private static Slopes slopes(Map<Long, List<Row>> bins, double longest, int features) {
         List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
         rows.forEach(row -> row.setLongest(longest));
         double[] slopes = new double[FEATURES];
         double deviation = 0;
-        boolean[] varies = varying(bins);
+        boolean[] varies = varying(bins, features);
         for (int round = 0; round < ROUNDS; round++) {
             List<Curve> centers = IntStream.rangeClosed(0, FEATURES)
                     .mapToObj(value -> through(bins, value))
@@ -295,8 +315,8 @@ final class CostFit {
         return Arrays.stream(remaining).average().orElseThrow();
     }
 
-    /** Returns which values, the duration and the features, vary among steps of like width. */
-    private static boolean[] varying(Map<Long, List<Row>> bins) {
+    /** Returns which values, the duration and those features, vary among steps of like width. */
+    private static boolean[] varying(Map<Long, List<Row>> bins, int features) {
         boolean[] varies = new boolean[FEATURES + 1];
         for (int i = 0; i <= FEATURES; i++) {
             double square = 0;
@@ -312,7 +332,8 @@ final class CostFit {
                     squareOfDeviation += (row.values[i] - mean) * (row.values[i] - mean);
                 }
             }
-            varies[i] = i == 0 || squareOfDeviation > MIN_SPREAD * MIN_SPREAD * square;
+            varies[i] =
+                    i == 0 || ((features >> (i - 1) & 1) == 1 && squareOfDeviation > MIN_SPREAD * MIN_SPREAD * square);
         }
         return varies;
     }

@@ -45,7 +45,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
                     "work that takes less than no time");
         }
 
-        private double nanos(double width, StepShape shape) {
+        double nanos(double width, StepShape shape) {
             return curve.at(width)
                     + perRow * shape.rows()
                     + perPromptAttended * (shape.attended() - shape.decodeAttended())

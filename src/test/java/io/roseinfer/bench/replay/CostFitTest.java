@@ -3,6 +3,7 @@ package io.roseinfer.bench.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.metrics.StepRecord;
@@ -103,6 +104,20 @@ class CostFitTest {
         assertThat(CostFit.skew(CostFit.fit(even), even)).isEmpty();
         assertThat(CostFit.skew(CostFit.fit(skewed), skewed))
                 .hasValueSatisfying(note -> assertThat(note).contains("took 1.5", "times as long in total"));
+    }
+
+    @Test
+    void few_noisy_prompts_determine_no_cost_per_row_or_position() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(samples(true));
+        for (int i = 0; i < 200; i++) {
+            StepShape shape = prompts(i % 20 == 0 ? 2 : 1, 20 + random.nextInt(140));
+            samples.add(new CostFit.Sample(shape, 1e5 * shape.tokens() * (1 + 1.2 * random.nextDouble())));
+        }
+        CostTable table = CostFit.fit(samples);
+        for (int length : List.of(40, 80, 120)) {
+            assertThat(table.nanos(prompts(1, length))).isCloseTo(1.6e5 * length, withinPercentage(30));
+        }
     }
 
     @Test

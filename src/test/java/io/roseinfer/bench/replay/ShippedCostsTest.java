@@ -98,8 +98,8 @@ class ShippedCostsTest {
                         + " of 128 + 96 tokens, at 30, 60 and 85 % load)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
-                        ", recorded 2026-11-28 at 645931ef, not this machine, largest error against real runs 19.8 % (p50,"
-                                + " p90 and p99 of TTFT and TPOT in eight runs of other seeds, of prompts + outputs of 256 + 64,"
+                        ", recorded 2026-11-28 at 645931ef, not this machine, largest error against real runs 20.0 % (p50,"
+                                + " p90 and p99 of TTFT and TPOT in eight runs of other seeds, with which the fit was chosen, of prompts + outputs of 256 + 64,"
                                 + " 512 + 256, 300 + 400, 128 + 128 with 2,000 + 64 and 16,000 + 32, and 128 + 96 with 1,100 + 48"
                                 + " tokens, the last with three policies)");
         assertThat(ShippedCosts.names())
