@@ -768,9 +768,12 @@ class SimulatedTimeTest {
     void csv_tells_simulated_times_from_measured_ones() throws IOException {
         String[] measured = {"--device=sim", "--model=builtin:tiny", "--num-prompts=4", "--max-dispatch-lag-ms=1000"};
         String[] simulated = {"--backend=sim", "--num-prompts=30", "--request-rate=20"};
-        assertThat(csv("serve", measured).getFirst()).endsWith(",simulated");
-        assertThat(csv("serve", measured)).last().asString().endsWith(",false");
-        assertThat(csv("serve", simulated)).last().asString().endsWith(",true");
+        assertThat(csv("serve", measured).getFirst()).endsWith(",simulated,validation");
+        assertThat(csv("serve", measured)).last().asString().endsWith(",false,");
+        assertThat(csv("serve", simulated))
+                .last()
+                .asString()
+                .contains(",true,\"largest error against real runs 29.3 % (");
         List<String> sweep = csv("sweep", with(simulated, "--vary=max-batch-size=1,4", "--step-cost-scale=2"));
         assertThat(sweep.getFirst()).endsWith(",simulated,validation");
         assertThat(sweep.subList(1, 3))

@@ -23,8 +23,8 @@ import java.util.stream.Stream;
  * bench ab               a row per arm and pair: pair, seed, arm, its flags, and the metrics
  *                        both: a further row for each tenant and class, with its metrics; tenant and slo name it, and are empty in rows over
  *                        all requests
- *                        of serve, replay, sweep and ab, simulated is true or false; validation of sweep and ab compares predictions by
- *                        the step costs with real runs, and is empty for measured runs
+ *                        of serve, replay, sweep and ab, simulated is true or false; validation compares predictions by the step costs
+ *                        with real runs, and is empty for measured runs
  * bench model            a row per point; objects have a column for each member, as in step_ms_median
  * bench scheduler        the same for the time per step; with a mode, a row per request and run
  * </pre>
@@ -46,15 +46,10 @@ public final class CsvReport {
         return out.toString();
     }
 
-    /** Adds the columns that separate a run in simulated time from a measured one. */
+    /** Adds the columns that separate a run in simulated time, or its request, from a measured one. */
     public static void simulation(Map<String, String> row, Environment environment) {
-        simulated(row, environment);
-        row.put("validation", environment.validation());
-    }
-
-    /** Adds the column that separates a request in simulated time from a measured one. */
-    static void simulated(Map<String, String> row, Environment environment) {
         row.put("simulated", Boolean.toString(environment.simulated().isPresent()));
+        row.put("validation", environment.validation());
     }
 
     /** Adds the columns for a request's times, given in nanoseconds since the start. */

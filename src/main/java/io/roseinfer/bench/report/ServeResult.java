@@ -621,7 +621,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             traits.conversation().ifPresent(number -> row.put("conversation", Integer.toString(number)));
             traits.turn().ifPresent(number -> row.put("turn", Integer.toString(number)));
         });
-        CsvReport.simulated(row, environment);
+        CsvReport.simulation(row, environment);
         return row;
     }
 }
