@@ -24,6 +24,7 @@ class AccuracyScriptTest {
     private static String run = "";
     private static String again = "";
     private static String other = "";
+    private static String sameLoad = "";
 
     /**
      * Records in a separate JVM, without the vector kernels, which take longer to compile than to run.
@@ -34,7 +35,8 @@ class AccuracyScriptTest {
         run = file("run");
         again = file("again");
         other = file("other");
-        Outcome recorded = CommandJvm.run(Recorder.class, fit, "1", run, "2", again, "2", other, "3");
+        sameLoad = file("same-load");
+        Outcome recorded = CommandJvm.run(Recorder.class, fit, "1", run, "2", again, "2", other, "3", sameLoad, "2");
         assertThat(recorded.code()).as(recorded.err()).isZero();
         RecordedSteps.timeByTokens(Path.of(fit));
     }
@@ -94,6 +96,19 @@ class AccuracyScriptTest {
                 .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+, [+-][0-9.]+ \\| ?){6}\n")
                 .containsPattern("Largest difference: [+-][0-9.]+ % \\(run, p[0-9]+ t[a-z]+\\) predicted, ")
                 .contains("recorded with builtin:tiny, not validated against real runs");
+    }
+
+    @Test
+    void costs_recorded_with_the_load_of_a_run_are_refused() throws Exception {
+        for (String costs : List.of(sameLoad, fit + "," + sameLoad)) {
+            Outcome refused = accuracy(costs, run, again);
+            assertThat(refused.code()).isEqualTo(1);
+            assertThat(refused.out()).isEmpty();
+            assertThat(refused.err())
+                    .isEqualTo("accuracy: " + sameLoad + " has the load of " + run
+                            + " (lengths and scheduled times of all 12 requests), so its fit is in-sample; COSTS need another load:"
+                            + " record one with another --seed\n");
+        }
     }
 
     @Test
