@@ -3,7 +3,6 @@ package io.roseinfer.bench.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
-import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.metrics.StepRecord;
@@ -106,17 +105,19 @@ class CostFitTest {
                 .hasValueSatisfying(note -> assertThat(note).contains("took 1.5", "times as long in total"));
     }
 
+    /** Half of the prompts are delayed by another process. */
     @Test
     void few_noisy_prompts_determine_no_cost_per_row_or_position() {
         Random random = new Random(SEED);
         List<CostFit.Sample> samples = new ArrayList<>(samples(true));
         for (int i = 0; i < 200; i++) {
             StepShape shape = prompts(i % 20 == 0 ? 2 : 1, 20 + random.nextInt(140));
-            samples.add(new CostFit.Sample(shape, 1e5 * shape.tokens() * (1 + 1.2 * random.nextDouble())));
+            double delay = random.nextBoolean() ? 0 : 4 * random.nextDouble();
+            samples.add(new CostFit.Sample(shape, 1e5 * shape.tokens() * (1 + delay)));
         }
         CostTable table = CostFit.fit(samples);
         for (int length : List.of(40, 80, 120)) {
-            assertThat(table.nanos(prompts(1, length))).isCloseTo(1.6e5 * length, withinPercentage(30));
+            assertThat(table.nanos(prompts(1, length))).isBetween(1e5 * length, 2.5e5 * length);
         }
     }
 
