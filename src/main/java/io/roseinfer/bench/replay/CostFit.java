@@ -19,7 +19,8 @@ import java.util.stream.Stream;
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
  * curve goes through the medians of what remains in each bin, with a stair where they jump. The cost of the longest row, and the features that have a
- * cost, are those with the smallest deviations: few noisy steps determine no cost. Steps of prompts alone and mixed steps share a fit if there are few of either.
+ * cost, are those with the smallest deviations: few noisy steps determine no cost. If there are few steps of prompts alone, mixed steps are fitted
+ * with them; few mixed steps are not fitted.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -33,7 +34,7 @@ final class CostFit {
     /** Minimum ratio of the medians of adjacent bins for the curve to rise between their steps only: one more wave of tiles, or no graph. */
     private static final double STAIR = 1.2;
 
-    /** Minimum steps of prompts alone, and of mixed steps, to fit them apart. */
+    /** Minimum steps of prompts alone, or of mixed steps, to fit them by themselves. */
     private static final int MIN_STEPS = 16;
 
     /**
@@ -116,16 +117,18 @@ final class CostFit {
             throw new BadInput("the run has no step that " + (decode.isEmpty() ? "only decodes" : "computes a prompt")
                     + ", so its cost cannot be estimated; record a run of more requests");
         }
-        boolean apart = prompts.size() >= MIN_STEPS && mixed.size() >= MIN_STEPS;
-        List<Sample> others = Stream.concat(prompts.stream(), mixed.stream()).toList();
+        boolean fitsMixed = mixed.size() >= MIN_STEPS;
+        List<Sample> others = prompts.size() >= MIN_STEPS
+                ? prompts
+                : Stream.concat(prompts.stream(), mixed.stream()).toList();
         CostTable table = new CostTable(
                 decode(decode),
-                others(apart ? prompts : others),
-                others(apart ? mixed : others),
+                others(others),
+                fitsMixed ? Optional.of(others(mixed)) : Optional.empty(),
                 StepRange.of(samples.stream().map(Sample::shape).toList()));
         requireLikeMeasured(table, "decode", decode);
         requireLikeMeasured(table, "prompt", prompts);
-        requireLikeMeasured(table, "mixed", mixed);
+        requireLikeMeasured(table, "mixed", fitsMixed ? mixed : List.of());
         return table;
     }
 

@@ -1,10 +1,10 @@
 package io.roseinfer.bench.replay;
 
 import io.roseinfer.base.Check;
+import java.util.Optional;
 
 /**
- * Step costs fitted to measured steps, with a function for each of three kinds. Prompts alone and mixed steps share one if few steps of either
- * were measured:
+ * Step costs fitted to measured steps, with a function for each of three kinds:
  *
  * <pre>
  * decode    decode.curve(tokens)   + attention of decode rows
@@ -13,15 +13,18 @@ import io.roseinfer.base.Check;
  *           at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
+ * <p>If no mixed steps were measured, one costs as much as prompts of all its tokens, plus the attention of its decode rows.
+ *
  * <p>Attention splits a step's work by rows, so one long row delays the others. {@link RowParts} combines the cost of all positions,
  * {@code perDecodeAttended}, with the cost of a part of the longest row, {@code perLongest}.
  *
  * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
- * @param mixed steps of prompts and decode rows, by tokens of all rows
+ * @param mixed steps of prompts and decode rows, by tokens of all rows; empty if none were measured
  * @param range the measured steps; costs of others are extrapolated
  */
-public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRange range) implements CostModel {
+public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed, StepRange range)
+        implements CostModel {
     /**
      * The costs of one kind of steps in nanoseconds.
      *
@@ -49,7 +52,11 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
             return curve.at(width)
                     + perRow * shape.rows()
                     + perPromptAttended * (shape.attended() - shape.decodeAttended())
-                    + parts.nanos(shape, perDecodeAttended, perLongest);
+                    + attentionNanos(shape);
+        }
+
+        private double attentionNanos(StepShape shape) {
+            return parts.nanos(shape, perDecodeAttended, perLongest);
         }
 
         private Formula times(double factor) {
@@ -67,7 +74,7 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Formula line =
                 new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, attendedNanos, 0, RowParts.DESCENDING);
-        return new CostTable(line, line, line, StepRange.ALL);
+        return new CostTable(line, line, Optional.of(line), StepRange.ALL);
     }
 
     @Override
@@ -78,12 +85,17 @@ public record CostTable(Formula decode, Formula prefill, Formula mixed, StepRang
         if (!shape.isMixed()) {
             return prefill.nanos(shape.tokens(), shape);
         }
-        double apart = Math.max(nanos(shape.decodeRows()), nanos(shape.prompts()));
-        return Math.max(mixed.nanos(shape.tokens(), shape), apart);
+        StepShape prompts = shape.prompts();
+        double apart = Math.max(nanos(shape.decodeRows()), nanos(prompts));
+        double together = mixed.isPresent()
+                ? mixed.get().nanos(shape.tokens(), shape)
+                : prefill.nanos(shape.tokens(), prompts) + decode.attentionNanos(shape);
+        return Math.max(together, apart);
     }
 
     @Override
     public CostTable times(double factor) {
-        return new CostTable(decode.times(factor), prefill.times(factor), mixed.times(factor), range);
+        return new CostTable(
+                decode.times(factor), prefill.times(factor), mixed.map(costs -> costs.times(factor)), range);
     }
 }

@@ -36,7 +36,7 @@ import tools.jackson.databind.JsonNode;
  * decode_per_longest           nanoseconds per position of a part of the longest row; 0 without it
  * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
  * other_per_row, other_per_attended
- * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; without it as other
+ * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; absent if they were not measured
  * mixed_per_row, mixed_per_attended, mixed_per_longest
  * mixed_per_decode_attended    nanoseconds per attended position of decode rows; as {@code mixed_per_attended} if absent
  * row_parts                    the number of these parts, and their effect: a {@link RowParts} in lower case; sixteenths if absent
@@ -98,7 +98,7 @@ public final class ShippedCosts {
                         root.path("decode_per_longest").asDouble(),
                         parts(root)),
                 formula(root, "other"),
-                formula(root, root.has("mixed") ? "mixed" : "other"),
+                root.has("mixed") ? Optional.of(formula(root, "mixed")) : Optional.empty(),
                 new StepRange(
                         kind(range.path("decode")),
                         kind(range.path("prompts")),

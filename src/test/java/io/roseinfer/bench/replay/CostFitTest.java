@@ -3,6 +3,7 @@ package io.roseinfer.bench.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.metrics.StepRecord;
@@ -170,9 +171,19 @@ class CostFitTest {
                                 + 0.5 * (shape.attended() - shape.decodeAttended())));
             }
         }
-        CostTable.Formula mixed = CostFit.fit(samples).mixed();
+        CostTable.Formula mixed = CostFit.fit(samples).mixed().orElseThrow();
         assertThat(mixed.perDecodeAttended()).isCloseTo(30, within(1.0));
         assertThat(mixed.perPromptAttended()).isCloseTo(0.5, within(0.1));
+    }
+
+    @Test
+    void mixed_steps_that_were_not_measured_cost_the_attention_of_their_decode_rows() {
+        CostTable table = CostFit.fit(samples(0));
+        assertThat(table.mixed()).isEmpty();
+        StepShape ofShort = new StepShape(9, 108, 100, 8 * 200 + 5050, 8 * 200, 200, 0);
+        StepShape ofLong = new StepShape(9, 108, 100, 8 * 5000 + 5050, 8 * 5000, 5000, 0);
+        assertThat(table.nanos(ofShort)).isGreaterThan(table.nanos(prompts(1, 100)));
+        assertThat(table.nanos(ofLong) - table.nanos(ofShort)).isCloseTo(40.0 * 8 * (5000 - 200), withinPercentage(10));
     }
 
     /** Some prompts of two lengths: their rows and positions hardly vary among steps of like width. */

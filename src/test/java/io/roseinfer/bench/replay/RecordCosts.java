@@ -61,9 +61,7 @@ public final class RecordCosts {
         root.put("decode_per_attended", table.decode().perDecodeAttended());
         root.put("decode_per_longest", table.decode().perLongest());
         formula(root, "other", table.prefill());
-        if (!table.mixed().equals(table.prefill())) {
-            formula(root, "mixed", table.mixed());
-        }
+        table.mixed().ifPresent(mixed -> formula(root, "mixed", mixed));
         root.put("row_parts", table.decode().parts().name().toLowerCase(Locale.ROOT));
         root.set("range", range(table.range()));
         root.put("turn", host.iterationNanos());
