@@ -108,6 +108,11 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public int blockSize() {
+        return pool.blockSize();
+    }
+
+    @Override
     public int totalBlocks() {
         return pool.blocks();
     }

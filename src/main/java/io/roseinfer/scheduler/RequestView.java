@@ -89,6 +89,11 @@ abstract sealed class RequestView implements PolicyRequest {
     }
 
     @Override
+    public int replica() {
+        return sequence.scheduler();
+    }
+
+    @Override
     public long arrival() {
         return sequence.arrival;
     }

@@ -216,6 +216,7 @@ public final class Sequence implements TokenHistory {
         }
         again.setArrival(arrival, arrivalStep);
         again.timesPassedOver = timesPassedOver;
+        again.bind(scheduler);
         return again;
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.scheduler.policy.Policies;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WaitingQueue {
     /** The scheduler number of shared sequences. */
-    public static final int ANY = -1;
+    public static final int ANY = PolicyRequest.ANY_REPLICA;
 
     /** Sequences in order of arrival; the volatile fields are read without the lock. */
     private static final class Queue {
@@ -90,10 +91,10 @@ public final class WaitingQueue {
      * @param wasRunning whether it ran there; policies know already of one that waited after a preemption
      */
     public synchronized void requeue(Sequence sequence, boolean wasRunning) {
-        requeue(sequence, shared.sequences.first());
         if (wasRunning) {
             policies.preempted(sequence);
         }
+        requeue(sequence, shared.sequences.first());
     }
 
     /** Adds a shared sequence before the first one, at or after {@code from}, that arrived later; returns that one. */

@@ -33,6 +33,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     /** The state of a request, by its events. */
     private static final class Progress {
         private boolean running;
+        private int replica;
         private int computed;
         private int generated;
     }
@@ -73,6 +74,13 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     @Override
     public long rank(WaitingRequest request, QueueView queue) {
         Require.that(!progress(request).running, "request %d is ranked and running", request.id());
+        int replica = request.replica();
+        Require.that(
+                replica == queue.replica() || replica == PolicyRequest.ANY_REPLICA,
+                "replica %d ranks request %d of replica %d",
+                queue.replica(),
+                request.id(),
+                replica);
         return dice.below(3);
     }
 
@@ -149,13 +157,25 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
         Progress progress = progress(request);
         Require.that(!progress.running, "request %d was admitted twice", request.id());
         progress.running = true;
+        progress.replica = request.replica();
+        Require.that(progress.replica >= 0, "request %d was admitted by no replica", request.id());
         progress.computed = cachedTokens;
+    }
+
+    private static void requireReplica(Progress progress, PolicyRequest request) {
+        Require.that(
+                progress.replica == request.replica(),
+                "request %d ran on replica %d, not %d",
+                request.id(),
+                progress.replica,
+                request.replica());
     }
 
     @Override
     public void stepped(RunningRequest request, int computedTokens, int newTokens) {
         Progress progress = progress(request);
         Require.that(progress.running, "request %d waits and has stepped", request.id());
+        requireReplica(progress, request);
         progress.computed += computedTokens;
         progress.generated += newTokens;
         Require.that(
@@ -172,12 +192,17 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     public void preempted(PolicyRequest request) {
         Progress progress = progress(request);
         Require.that(progress.running, "request %d was preempted and did not run", request.id());
+        requireReplica(progress, request);
         progress.running = false;
         progress.computed = 0;
     }
 
     @Override
     public void ended(PolicyRequest request) {
-        Require.that(live.remove(request.id()) != null, "request %d ended twice", request.id());
+        Progress progress = live.remove(request.id());
+        Require.that(progress != null, "request %d ended twice", request.id());
+        if (progress != null && progress.running) {
+            requireReplica(progress, request);
+        }
     }
 }

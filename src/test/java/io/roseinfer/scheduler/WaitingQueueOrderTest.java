@@ -6,7 +6,10 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RequestEvents;
+import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -254,6 +257,82 @@ class WaitingQueueOrderTest {
         assertThat(scheduler.plan(scheduler.newPlan(), 1, 0).rows()).isEqualTo(3);
         assertThat(scheduler.total(Fact.FORCED_ADMISSIONS)).isEqualTo(3);
         assertThat(admitted).containsExactly(0L, 1L, 2L);
+    }
+
+    /** Records the replica of each request at each event. */
+    private static final class Replicas implements AdmissionPolicy, RequestEvents {
+        private final List<String> seen = new ArrayList<>();
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            seen.add("replica " + queue.replica() + " with blocks of " + queue.blockSize() + " ranks");
+            return 0;
+        }
+
+        private void note(String event, PolicyRequest request) {
+            seen.add(event + " " + request.id() + " on " + request.replica());
+        }
+
+        @Override
+        public void arrived(PolicyRequest request) {
+            note("arrived", request);
+        }
+
+        @Override
+        public void admitted(RunningRequest request, int cachedTokens) {
+            note("admitted", request);
+        }
+
+        @Override
+        public void stepped(RunningRequest request, int computedTokens, int newTokens) {
+            note("stepped", request);
+        }
+
+        @Override
+        public void preempted(PolicyRequest request) {
+            note("preempted", request);
+        }
+
+        @Override
+        public void ended(PolicyRequest request) {
+            note("ended", request);
+        }
+    }
+
+    @Test
+    void events_name_the_replica_that_a_request_is_bound_to_or_ran_on() {
+        Replicas policy = new Replicas();
+        SchedulerOptions options = SchedulerOptions.builder().admission(policy).build();
+        WaitingQueue waitingQueue = new WaitingQueue(2, options.policies());
+        List<Scheduler> replicas = IntStream.range(0, 2)
+                .mapToObj(i ->
+                        new Scheduler(options, new KvBlockPool(10, 4, true), 20, 16, 0, 2, waitingQueue, i, s -> {}))
+                .toList();
+        waitingQueue.add(oneToken(10), 1);
+        waitingQueue.add(oneToken(11), WaitingQueue.ANY);
+        StepPlan unfinished = replicas.get(1).plan(replicas.get(1).newPlan(), 0, 0);
+        waitingQueue.requeue(unfinished.sequence(0).newAttempt(), true);
+        assertThat(waitingQueue.remove(waitingQueue.sequences(WaitingQueue.ANY).first()))
+                .isTrue();
+        StepPlan plan = replicas.get(0).plan(replicas.get(0).newPlan(), 1, 0);
+        replicas.get(0).apply(plan, sample -> 7);
+        assertThat(policy.seen)
+                .containsExactly(
+                        "arrived 10 on 1",
+                        "arrived 11 on -1",
+                        "replica 1 with blocks of 4 ranks",
+                        "admitted 10 on 1",
+                        "preempted 10 on 1",
+                        "ended 10 on -1",
+                        "replica 0 with blocks of 4 ranks",
+                        "admitted 11 on 0",
+                        "stepped 11 on 0",
+                        "ended 11 on 0");
     }
 
     private Sequence oneToken(long id) {

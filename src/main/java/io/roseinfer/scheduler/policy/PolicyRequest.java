@@ -11,7 +11,16 @@ public interface PolicyRequest {
     /** {@link #deadlineNanos} of a request without a deadline. */
     long NO_DEADLINE = Long.MAX_VALUE;
 
+    /** {@link #replica} of a request that any replica may admit. */
+    int ANY_REPLICA = -1;
+
     long id();
+
+    /**
+     * Returns the number of the replica that admitted it, or of the one that routing chose; {@link #ANY_REPLICA} if any may
+     * admit it. {@link RequestEvents#preempted} gets the replica that it ran on, even if that failed.
+     */
+    int replica();
 
     /** Returns its position in the order of arrival over all replicas, counted from zero. */
     long arrival();

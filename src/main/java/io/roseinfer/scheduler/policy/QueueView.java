@@ -19,6 +19,9 @@ public interface QueueView {
      */
     long nowNanos();
 
+    /** Returns the number of tokens per KV block. */
+    int blockSize();
+
     /** Returns the number of KV blocks of the pool. */
     int totalBlocks();
 
