@@ -20,6 +20,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.AbstractCollection;
+import java.util.AbstractMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -29,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -50,7 +53,7 @@ class ArchitectureTest {
             List.of("tensor", "metrics", "grammar", "tokenizer.chat.jinja"),
             List.of("checkpoint", "tokenizer", "tokenizer.chat"),
             List.of("safetensors", "kv", "sampling", "tokenizer.chat.reply"),
-            List.of("hub"),
+            List.of("hub", "scheduler.policy"),
             List.of("model", "scheduler"),
             List.of("model.family", "observe"),
             List.of("backend", "model.files"),
@@ -152,22 +155,22 @@ class ArchitectureTest {
                 .isEmpty();
     }
 
-    /** An imported constant leaves no trace in the class that the compiler makes. */
+    /** A constant of another class leaves no trace in the class that the compiler makes. */
     @Test
-    void import_statements_go_down_only() throws IOException {
+    void names_in_sources_go_down_only() throws IOException {
         Map<String, Layer> layers = layers();
         List<String> upward = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
             for (Path file :
                     files.filter(path -> path.toString().endsWith(".java")).toList()) {
-                String text = Files.readString(file);
-                Layer lower = Objects.requireNonNull(layers.get(firstGroup("(?m)^package ([\\w.]+);", text)));
-                Pattern.compile("(?m)^import (?:static )?(io\\.roseinfer(?:\\.[a-z]\\w*)*)\\.[A-Z]")
-                        .matcher(text)
+                String code = COMMENT_OR_LITERAL.matcher(Files.readString(file)).replaceAll("");
+                Layer lower = Objects.requireNonNull(layers.get(firstGroup("(?m)^package ([\\w.]+);", code)));
+                Pattern.compile("\\b(io\\.roseinfer(?:\\.[a-z]\\w*)*)\\.[A-Z]")
+                        .matcher(code)
                         .results()
                         .map(name -> layers.get(name.group(1)))
                         .filter(upper -> !lower.name().equals(upper.name()) && upper.floor() >= lower.floor())
-                        .forEach(upper -> upward.add(file + " imports " + upper.name()));
+                        .forEach(upper -> upward.add(file + " names " + upper.name()));
             }
         }
         assertThat(upward).isEmpty();
@@ -591,6 +594,57 @@ class ArchitectureTest {
                 .should()
                 .accessTargetWhere(isOneOf("java\\.lang\\.(Runtime\\.exec|ProcessBuilder\\.start)\\(.*"))
                 .check(classes);
+    }
+
+    /** The command loads the classes of policies, and the driver package the library of CUDA. */
+    @Test
+    void reflection_is_used_only_by_the_command_line_and_the_cuda_driver() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT + ".cli..", ROOT + ".backend.cuda.driver")
+                .should()
+                .accessTargetWhere(isOneOf(
+                        "java\\.lang\\.reflect\\.\\w+\\.setAccessible\\(.*",
+                        "java\\.lang\\.Class\\.forName\\(.*",
+                        "java\\.lang\\.System\\.(setProperty|setProperties|clearProperty)\\(.*"))
+                .check(classes);
+    }
+
+    @Test
+    void sockets_are_opened_only_by_the_server_and_the_benchmark_of_servers() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT + ".server..", ROOT + ".bench.http")
+                .should()
+                .accessTargetWhere(isOneOf(
+                        "java\\.net\\.\\w*Socket\\.<init>\\(.*",
+                        "java\\.nio\\.channels\\.\\w+Channel\\.open\\(java\\.net.*"))
+                .check(classes);
+    }
+
+    /** Arrays and JDK classes that any code could change. */
+    @Test
+    void static_fields_that_others_see_are_not_mutable() {
+        fields().that()
+                .areStatic()
+                .and()
+                .areNotPrivate()
+                .and(describe("are written by hand", field -> !field.getName().contains("$")))
+                .should()
+                .haveRawType(describe(
+                        "neither an array nor a mutable collection or number",
+                        type -> !type.isArray()
+                                && !(type.getPackageName().startsWith("java.util")
+                                        && (type.isAssignableTo(AbstractMap.class)
+                                                || type.isAssignableTo(AbstractCollection.class)
+                                                || type.isAssignableTo(Number.class)
+                                                || type.isAssignableTo(AtomicBoolean.class)))))
+                .check(classes);
+    }
+
+    @Test
+    void fields_that_other_packages_see_are_final() {
+        fields().that().arePublic().or().areProtected().should().beFinal().check(classes);
     }
 
     @Test

@@ -86,24 +86,46 @@ class PublicApiTest {
         assertThat(names(true)).isSubsetOf(known);
     }
 
+    private Stream<String> unlisted(Stream<? extends JavaType> types, String where) {
+        Set<String> excluded = names(true);
+        return types.flatMap(type -> type.getAllInvolvedRawTypes().stream())
+                .map(JavaClass::getBaseComponentType)
+                .filter(type -> type.getPackageName().startsWith(ROOT))
+                .filter(type -> !isApi(type)
+                        && !excluded.contains(type.getSimpleName())
+                        && !excluded.contains(type.getPackageName()))
+                .map(type -> type.getSimpleName() + " in " + where);
+    }
+
+    private Stream<JavaClass> api() {
+        return classes.stream().filter(type -> isVisible(type) && isApi(type));
+    }
+
     @Test
     void members_of_the_api_accept_and_return_types_of_the_api() {
         Set<String> excluded = names(true);
-        assertThat(classes.stream()
-                        .filter(type -> isVisible(type) && isApi(type))
-                        .flatMap(type -> type.getCodeUnits().stream())
+        assertThat(api().flatMap(type -> type.getCodeUnits().stream())
                         .filter(PublicApiTest::isVisible)
                         .filter(unit -> !excluded.contains(unit.getOwner().getSimpleName() + "." + unit.getName()))
-                        .flatMap(unit -> signature(unit)
-                                .flatMap(type -> type.getAllInvolvedRawTypes().stream())
-                                .map(JavaClass::getBaseComponentType)
-                                .filter(type -> type.getPackageName().startsWith(ROOT))
-                                .filter(type -> !isApi(type)
-                                        && !excluded.contains(type.getSimpleName())
-                                        && !excluded.contains(type.getPackageName()))
-                                .map(type -> type.getSimpleName() + " in " + unit.getFullName()))
-                        .distinct()
-                        .sorted())
+                        .flatMap(unit -> unlisted(signature(unit), unit.getFullName()))
+                        .distinct())
+                .isEmpty();
+    }
+
+    @Test
+    void fields_of_the_api_have_types_of_the_api() {
+        assertThat(api().flatMap(type -> type.getFields().stream())
+                        .filter(PublicApiTest::isVisible)
+                        .flatMap(field -> unlisted(Stream.of(field.getType()), field.getFullName())))
+                .isEmpty();
+    }
+
+    @Test
+    void public_supertypes_of_the_api_are_in_the_api() {
+        assertThat(api().flatMap(type -> unlisted(
+                        Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream())
+                                .filter(supertype -> isVisible(supertype.toErasure())),
+                        type.getName())))
                 .isEmpty();
     }
 }
