@@ -14,6 +14,7 @@ import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
@@ -317,8 +318,9 @@ class WaitingQueueOrderTest {
         waitingQueue.add(oneToken(11), WaitingQueue.ANY);
         StepPlan unfinished = replicas.get(1).plan(replicas.get(1).newPlan(), 0, 0);
         waitingQueue.requeue(unfinished.sequence(0).newAttempt(), true);
-        assertThat(waitingQueue.remove(waitingQueue.sequences(WaitingQueue.ANY).first()))
-                .isTrue();
+        Sequence again =
+                Objects.requireNonNull(waitingQueue.sequences(WaitingQueue.ANY).first());
+        assertThat(waitingQueue.remove(again)).isTrue();
         StepPlan plan = replicas.get(0).plan(replicas.get(0).newPlan(), 1, 0);
         replicas.get(0).apply(plan, sample -> 7);
         assertThat(policy.seen)
