@@ -1063,6 +1063,30 @@ class SimulatedTimeTest {
                 .contains("largest error against real runs");
     }
 
+    /** The queue is short at the last arrival. */
+    @Test
+    void no_error_is_stated_for_a_load_that_queues_longer_than_that_of_every_compared_run() throws IOException {
+        String[] load = {
+            "--backend=sim",
+            "--step-costs=h200-llama-3.2-1b",
+            "--max-batch-size=256",
+            "--random-input-len=256",
+            "--random-output-len=64",
+            "--random-range-ratio=0.5",
+            "--num-prompts=600"
+        };
+        assertThat(serve(List.of(load), "--request-rate=365")
+                        .at("/environment/simulated")
+                        .asString())
+                .contains("largest error against real runs 3.5 %");
+        assertThat(serve(List.of(load), "--request-rate=640")
+                        .at("/environment/simulated")
+                        .asString())
+                .containsPattern(
+                        "not validated with a mean of 1[0-9]{2}[.][0-9] requests per engine \\(compared runs: up to 40.4\\)")
+                .doesNotContain("largest error");
+    }
+
     @Test
     void point_of_a_sweep_without_a_stated_error_is_named() {
         List<String> shared = List.of("--backend=sim", "--num-prompts=100", "--max-active-requests=8");

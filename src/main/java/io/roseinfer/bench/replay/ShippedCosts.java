@@ -24,9 +24,9 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * validation                   {largest_error_percent, of, max_batch_size[least, largest], flags[], covers[][], commit, date, command}:
- *                              the largest difference of predictions from real runs, in which values,
- *                              {@link StepCosts.Validation#batches}, {@link StepCosts.Validation#flags},
+ * validation                   {largest_error_percent, of, max_batch_size[least, largest], busiest{requests, waiting}, flags[], covers[][],
+ *                              commit, date, command}: the largest difference of predictions from real runs, in which values,
+ *                              {@link StepCosts.Validation#batches}, an {@link EngineLoad}, {@link StepCosts.Validation#flags},
  *                              {@link StepCosts.Validation#covered}, and the command that compares them; absent if they were not
  *                              compared
  * commands[]                   the commands of the recorded runs
@@ -140,6 +140,9 @@ public final class ShippedCosts {
                                 .valueStream()
                                 .map(JsonNode::intValue)
                                 .toList(),
+                        new EngineLoad(
+                                comparison.at("/busiest/requests").asDouble(),
+                                comparison.at("/busiest/waiting").asDouble()),
                         words(comparison.path("flags")),
                         comparison
                                 .path("covers")

@@ -38,6 +38,9 @@ public record StepCosts(
         boolean replayed,
         int inFlight,
         int kvBlocks) {
+    /** The property of a run whose load exceeds the capacity. */
+    public static final String OVERLOAD = "a load beyond the capacity";
+
     /** Share of waiting requests at the end of a load beyond which the load exceeds the capacity. */
     private static final double MAX_WAITING_SHARE = 0.1;
 
@@ -46,17 +49,23 @@ public record StepCosts(
      *
      * @param stated the largest error and its runs, for results
      * @param batches the least and the largest batch limit of the compared runs; empty without runs
+     * @param busiest the largest load of the compared runs
      * @param flags the flags of the compared runs that may have any value
      * @param covered the combinations of other settings and properties of the compared runs that differ from the defaults, in words
      */
     public record Validation(
-            Environment.Validation stated, List<Integer> batches, Set<String> flags, Set<Set<String>> covered) {
+            Environment.Validation stated,
+            List<Integer> batches,
+            EngineLoad busiest,
+            Set<String> flags,
+            Set<Set<String>> covered) {
         /** Costs that are not measured. */
-        static final Validation NONE = new Validation(Environment.Validation.NONE, List.of(), Set.of(), Set.of());
+        static final Validation NONE =
+                new Validation(Environment.Validation.NONE, List.of(), EngineLoad.NONE, Set.of(), Set.of());
 
         /** Measured costs that were not compared. */
-        static final Validation MISSING =
-                new Validation(without("not validated against real runs"), List.of(), Set.of(), Set.of());
+        static final Validation MISSING = new Validation(
+                without("not validated against real runs"), List.of(), EngineLoad.NONE, Set.of(), Set.of());
 
         public Validation {
             batches = List.copyOf(batches);
@@ -182,6 +191,11 @@ public record StepCosts(
                 : Optional.empty();
     }
 
+    /** Returns the load of simulated runs in words if no compared run had one like it. */
+    public List<String> loadBeyondValidation(EngineLoad load) {
+        return validation.batches().isEmpty() ? List.of() : load.beyond(validation.busiest());
+    }
+
     /** Returns the source, and how predictions by these costs compare with real runs, as {@link #validation(List)}. */
     public String description(List<String> settings) {
         return validation.equals(Validation.NONE)
@@ -207,7 +221,7 @@ public record StepCosts(
             properties.add("more active requests than the batch");
         }
         if (isOverloaded(run)) {
-            properties.add("a load beyond the capacity");
+            properties.add(OVERLOAD);
         }
         return properties;
     }

@@ -9,6 +9,7 @@ import io.roseinfer.bench.SyntheticDrafter;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
 import io.roseinfer.bench.load.OfferedLoad;
+import io.roseinfer.bench.replay.EngineLoad;
 import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.bench.replay.SimulatedServer;
 import io.roseinfer.bench.replay.Split;
@@ -113,6 +114,9 @@ final class SimulationUnderTest implements SystemUnderTest {
     /** The maximum active requests of the runs so far. */
     private int mostActive;
 
+    /** The largest load of the runs so far. */
+    private EngineLoad busiest = EngineLoad.NONE;
+
     private long runs;
 
     private SimulationUnderTest(
@@ -170,6 +174,9 @@ final class SimulationUnderTest implements SystemUnderTest {
         }
         own.batchBeyondValidation(asked.scheduler().maxBatchSize(), mostActive).ifPresent(settings::add);
         settings.addAll(properties);
+        if (!properties.contains(StepCosts.OVERLOAD)) {
+            settings.addAll(own.loadBeyondValidation(busiest));
+        }
         return settings;
     }
 
@@ -266,6 +273,7 @@ final class SimulationUnderTest implements SystemUnderTest {
             properties.add("fewer active requests than the batch");
         }
         mostActive = Math.max(mostActive, StepCosts.mostActive(result));
+        busiest = busiest.max(EngineLoad.of(result, costs.size()));
         properties.addAll(StepCosts.properties(result, asked.scheduler().maxBatchSize()));
         if (extrapolatedShare(result).orElse(0) > MAX_EXTRAPOLATED_SHARE) {
             properties.add("over 5 % of the time outside the recorded range");
@@ -411,6 +419,7 @@ final class SimulationUnderTest implements SystemUnderTest {
     public void forgetRuns() {
         properties.clear();
         mostActive = 0;
+        busiest = EngineLoad.NONE;
     }
 
     @Override

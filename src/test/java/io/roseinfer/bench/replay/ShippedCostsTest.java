@@ -135,6 +135,31 @@ class ShippedCostsTest {
                         assertThat(validation.batches()).hasSize(2).isSorted());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "h200-qwen3-0.6b, 80, 4, ",
+        "h200-qwen3-0.6b, 96.3, 4, a mean of 96.3 requests per engine (compared runs: up to 56.2)",
+        "h200-qwen3-0.6b, 32.5, 5.38, a mean of 5.4 waiting requests per engine (compared runs: up to 3.1)",
+        "h100-qwen3-0.6b, 96.3, 5.38, ",
+        "h100-gpt2, 1000, 900, "
+    })
+    void load_beyond_that_of_every_compared_run_is_named(
+            String costs, double requests, double waiting, @Nullable String beyond) {
+        assertThat(ShippedCosts.load(costs).loadBeyondValidation(new EngineLoad(requests, waiting)))
+                .isEqualTo(Optional.ofNullable(beyond).stream().toList());
+    }
+
+    @Test
+    void every_stated_error_has_the_load_of_its_busiest_run() {
+        assertThat(ShippedCosts.names())
+                .map(name -> ShippedCosts.load(name).validation())
+                .filteredOn(validation -> !validation.equals(StepCosts.Validation.MISSING))
+                .allSatisfy(validation -> assertThat(validation.busiest().requests())
+                        .isGreaterThan(validation.busiest().waiting()))
+                .allSatisfy(
+                        validation -> assertThat(validation.busiest().waiting()).isPositive());
+    }
+
     @Test
     void stated_errors_name_the_lengths_of_their_runs() {
         assertThat(ShippedCosts.names())
