@@ -47,9 +47,6 @@ public record SweepPoint(
     /** The metric with the share of simulated time in steps whose costs are extrapolated, 0 to 1; absent if no costs were measured. */
     public static final String EXTRAPOLATED_SHARE = "extrapolated_share";
 
-    /** From this share on, a searched rate names it. */
-    private static final double MUCH_EXTRAPOLATED = 0.1;
-
     public SweepPoint {
         flags = Collections.unmodifiableMap(new LinkedHashMap<>(flags));
         metrics = Collections.unmodifiableMap(new LinkedHashMap<>(metrics));
@@ -103,10 +100,10 @@ public record SweepPoint(
         return new SweepPoint(flags, metrics, failed, reasons, OptionalInt.of(index));
     }
 
-    /** Returns the share of extrapolated time if it is more than 10 %. */
+    /** Returns the share of extrapolated time if it is large. */
     OptionalDouble muchExtrapolated() {
         OptionalDouble share = metric(EXTRAPOLATED_SHARE);
-        return share.orElse(0) > MUCH_EXTRAPOLATED ? share : OptionalDouble.empty();
+        return share.orElse(0) > RunValidity.MAX_EXTRAPOLATED_SHARE ? share : OptionalDouble.empty();
     }
 
     /** Returns a metric; empty without samples. */

@@ -352,7 +352,7 @@ public final class SweepReport {
     }
 
     /**
-     * Describes a searched rate, and how much of its point's time is extrapolated if it is more than 10 %; without the reasons why a point is
+     * Describes a searched rate, and how much of its point's time is extrapolated if it is large; without the reasons why a point is
      * invalid.
      *
      * @param number formatter of rates

@@ -27,6 +27,9 @@ public record RunValidity(
     /** The smallest share of extrapolated time that is noted, which rounds to 0.1 %. */
     public static final double MIN_NOTED_SHARE = 0.0005;
 
+    /** The largest share of extrapolated time of a run that is not marked as extrapolated; no stated error applies beyond it. */
+    public static final double MAX_EXTRAPOLATED_SHARE = 0.05;
+
     public RunValidity {
         reasons = List.copyOf(reasons);
         remedies = List.copyOf(remedies);

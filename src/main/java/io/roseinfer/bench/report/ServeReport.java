@@ -39,8 +39,6 @@ public final class ServeReport {
             "itl", "Inter-token Latency",
             "e2el", "End-to-end Latency");
 
-    private static final double MUCH_EXTRAPOLATED = 0.1;
-
     private final List<String> metrics;
     private final List<Double> percentiles;
 
@@ -78,10 +76,10 @@ public final class ServeReport {
         return out.toString();
     }
 
-    /** Returns the share of extrapolated time if it is at least a tenth. */
+    /** Returns the share of extrapolated time if it is large. */
     private static String extrapolated(RunValidity verdict) {
         double share = verdict.extrapolatedShare().orElse(0);
-        return share < MUCH_EXTRAPOLATED
+        return share <= RunValidity.MAX_EXTRAPOLATED_SHARE
                 ? ""
                 : String.format(Locale.ROOT, ", but %.1f %% of the simulated time is extrapolated", 100 * share);
     }

@@ -8,6 +8,7 @@ import io.roseinfer.base.SplitMix64;
 import io.roseinfer.bench.SyntheticDrafter;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.LoadRun;
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.EngineLoad;
 import io.roseinfer.bench.replay.RecordedRun;
@@ -88,9 +89,6 @@ final class SimulationUnderTest implements SystemUnderTest {
             "--step-policy",
             "--max-batch-size",
             "--max-active-requests");
-
-    /** Share of extrapolated time beyond which no stated error applies. */
-    private static final double MAX_EXTRAPOLATED_SHARE = 0.05;
 
     /** Hexadecimal digits that identify a class. */
     private static final int HASH_DIGITS = 12;
@@ -275,7 +273,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         mostActive = Math.max(mostActive, StepCosts.mostActive(result));
         busiest = busiest.max(EngineLoad.of(result, costs.size()));
         properties.addAll(StepCosts.properties(result, asked.scheduler().maxBatchSize()));
-        if (extrapolatedShare(result).orElse(0) > MAX_EXTRAPOLATED_SHARE) {
+        if (extrapolatedShare(result).orElse(0) > RunValidity.MAX_EXTRAPOLATED_SHARE) {
             properties.add("over 5 % of the time outside the recorded range");
         }
         return result;

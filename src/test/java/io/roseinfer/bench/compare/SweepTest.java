@@ -258,6 +258,7 @@ class SweepTest {
             delimiter = '|',
             value = {
                 "0.05, 0.3 | Knee: between 10.00 and 20.00 requests/s",
+                "0.051, 0.3 | Knee: between 10.00 and 20.00 requests/s; 5.1 % of the simulated time at 10.00 requests/s is extrapolated",
                 "0.142, 0.3 | Knee: between 10.00 and 20.00 requests/s; 14.2 % of the simulated time at 10.00 requests/s is extrapolated"
             })
     void rate_says_if_its_point_is_extrapolated(String shares, String knee) {
