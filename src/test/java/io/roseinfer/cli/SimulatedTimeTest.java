@@ -509,6 +509,34 @@ class SimulatedTimeTest {
                 .isBetween(0.1, 1.0);
     }
 
+    @Test
+    void columns_of_an_extrapolated_replay_are_marked_below_a_note() throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4"));
+        Path json = directory.resolve("replay.json");
+        Path page = directory.resolve("replay.html");
+        Outcome outcome =
+                bench("replay", List.of(run.toString()), "--max-batch-size=32", "--json=" + json, "--report=" + page);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out())
+                .containsPattern("\n~ the changed replay: [1-9][0-9.]* % of the simulated time is in steps"
+                        + " outside the recorded range .*\nms +recorded +baseline +in-sample +changed~ +change~\n");
+        assertThat(outcome.err()).doesNotContain("outside the recorded range");
+        assertThat(SimBench.read(json).at("/roseinfer/replay_of/extrapolated").toString())
+                .isEqualTo("[\"changed\"]");
+        assertThat(page).content().contains("~ Extrapolated", "<th>changed~</th>", "<th>change~</th>");
+    }
+
+    @Test
+    void columns_of_a_replay_within_the_recorded_range_are_not_marked() throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));
+        Path json = directory.resolve("replay.json");
+        Outcome outcome = bench("replay", List.of(run.toString()), "--max-batch-size=3", "--json=" + json);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).contains("changed").doesNotContain("~");
+        assertThat(SimBench.read(json).at("/roseinfer/replay_of/extrapolated").isMissingNode())
+                .isTrue();
+    }
+
     /** The costs were recorded with contexts of up to 2,074 tokens. */
     @Test
     void verdict_says_that_most_time_is_extrapolated() {

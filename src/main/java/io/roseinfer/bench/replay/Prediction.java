@@ -65,8 +65,14 @@ public record Prediction(List<Row> rows) {
      * @param changes arguments that replaced recorded ones
      * @param settingsKnown whether the replay has the recorded engine's settings
      * @param isInSample whether the step costs of the replay with recorded settings are fitted to the recorded run
+     * @param extrapolated the replays whose times are extrapolated, as in {@link ReplayOf}
      */
-    public ReplayOf replayOf(RecordedRun recorded, List<String> changes, boolean settingsKnown, boolean isInSample) {
+    public ReplayOf replayOf(
+            RecordedRun recorded,
+            List<String> changes,
+            boolean settingsKnown,
+            boolean isInSample,
+            List<String> extrapolated) {
         return new ReplayOf(
                 recorded.name(),
                 recorded.command(),
@@ -75,6 +81,7 @@ public record Prediction(List<Row> rows) {
                 settingsKnown,
                 Optional.of(isInSample),
                 changes,
+                extrapolated,
                 rows);
     }
 
@@ -82,20 +89,14 @@ public record Prediction(List<Row> rows) {
         return table.getOrDefault(metric, Distribution.of());
     }
 
-    /**
-     * Returns the table, with the last two columns only if settings were changed. Every line ends with a newline.
-     *
-     * @param settingsKnown whether the replay has the recorded engine's settings
-     * @param isInSample whether the step costs of the replay with recorded settings are fitted to the recorded run
-     */
-    public String text(boolean settingsKnown, boolean isInSample) {
-        String error = ReplayOf.errorName(isInSample);
-        String replayed = settingsKnown ? "baseline" : "replayed";
-        boolean changed = rows.stream().anyMatch(row -> row.changedMillis().isPresent());
+    /** Returns the table, with the last two columns only if settings were changed. Every line ends with a newline. */
+    public static String text(ReplayOf of) {
+        String replayed = of.settingsKnown() ? "baseline" : "replayed";
+        boolean changed = !of.changes().isEmpty();
         Formatter out = new Formatter(Locale.ROOT);
-        out.format("%-10s %12s %12s %10s", "ms", "recorded", replayed, error);
-        out.format("%s\n", changed ? String.format(Locale.ROOT, " %12s %10s", "changed", "change") : "");
-        for (Row row : rows) {
+        String columns = "%-10s %12s %12s %10s" + (changed ? " %12s %10s" : "") + "\n";
+        out.format(columns, of.headings().toArray());
+        for (Row row : of.rows()) {
             out.format(
                     "%-10s %12.3f %12.3f %10s",
                     row.metric().toUpperCase(Locale.ROOT) + " p" + Math.round(row.percentile()),
@@ -109,12 +110,14 @@ public record Prediction(List<Row> rows) {
         }
         out.format(
                 "%s: %s%s\n",
-                error,
-                settingsKnown
+                of.errorName(),
+                of.settingsKnown()
                         ? "baseline, replayed with the recorded settings, against recorded"
                         : "replayed against recorded; the server's settings are unknown, so the replay has the engine flags"
                                 + " given here and defaults for the others",
-                isInSample ? "; the step costs are fitted to the recorded run, so it is no error of a prediction" : "");
+                of.inSample().orElse(false)
+                        ? "; the step costs are fitted to the recorded run, so it is no error of a prediction"
+                        : "");
         if (changed) {
             out.format("change: changed against %s, both replayed\n", replayed);
         }

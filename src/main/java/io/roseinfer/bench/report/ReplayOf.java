@@ -2,6 +2,7 @@ package io.roseinfer.bench.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -16,6 +17,7 @@ import java.util.OptionalDouble;
  * @param settingsKnown false for a run over HTTP, which is replayed with the given flags and defaults
  * @param inSample whether the step costs of the replay without changes are fitted to the recorded run; absent in files of earlier versions
  * @param changes the changed settings as arguments; empty if there are none
+ * @param extrapolated the replays, as in {@code ["replayed", "changed"]}, with over 5 % of the simulated time in steps outside the recorded range
  * @param rows a row for each percentile
  */
 public record ReplayOf(
@@ -26,14 +28,33 @@ public record ReplayOf(
         boolean settingsKnown,
         @JsonInclude(Include.NON_ABSENT) Optional<Boolean> inSample,
         List<String> changes,
+        @JsonInclude(Include.NON_EMPTY) List<String> extrapolated,
         List<Row> rows) {
-    /**
-     * Returns the name of a replay's errors.
-     *
-     * @param isInSample whether its step costs are fitted to the recorded run
-     */
-    public static String errorName(boolean isInSample) {
-        return isInSample ? "in-sample" : "error";
+    public ReplayOf {
+        reasons = List.copyOf(reasons);
+        changes = List.copyOf(changes);
+        extrapolated = List.copyOf(extrapolated);
+        rows = List.copyOf(rows);
+    }
+
+    /** Returns the table's headings. Those of extrapolated replays end in a tilde. */
+    public List<String> headings() {
+        String again = mark("replayed");
+        List<String> headings = new ArrayList<>(
+                List.of("ms", "recorded", (settingsKnown ? "baseline" : "replayed") + again, errorName() + again));
+        if (!changes.isEmpty()) {
+            headings.addAll(List.of("changed" + mark("changed"), "change" + mark("changed")));
+        }
+        return headings;
+    }
+
+    private String mark(String replay) {
+        return extrapolated.contains(replay) ? "~" : "";
+    }
+
+    /** Returns the name of the errors of the replay without changes. */
+    public String errorName() {
+        return inSample.orElse(false) ? "in-sample" : "error";
     }
 
     /**

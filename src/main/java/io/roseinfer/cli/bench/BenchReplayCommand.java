@@ -6,6 +6,7 @@ import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.replay.Prediction;
 import io.roseinfer.bench.replay.RecordedRun;
+import io.roseinfer.bench.report.ReplayOf;
 import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
@@ -21,6 +22,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -98,13 +101,19 @@ public final class BenchReplayCommand implements Command {
         Prediction prediction = Prediction.of(recorded.result(), same.result(), other.map(MeasuredRun::result));
         boolean settingsKnown = !isOverHttp(recorded);
         boolean isInSample = same.system().hasReplayedCosts();
-        ServeResult result = last.result(
-                last.verdict(),
-                PERCENTILES,
-                Optional.of(prediction.replayOf(recorded, changes, settingsKnown, isInSample)));
+        List<String> extrapolated = Stream.concat(
+                        Stream.of("replayed").filter(name -> same.isExtrapolated()),
+                        other.filter(MeasuredRun::isExtrapolated).map(run -> "changed").stream())
+                .toList();
+        ReplayOf comparison = prediction.replayOf(recorded, changes, settingsKnown, isInSample, extrapolated);
+        ServeResult result = last.result(last.verdict(), PERCENTILES, Optional.of(comparison));
         file.ifPresent(to -> to.write(result));
         pages.write("replay", () -> result);
-        terminal.print(text(recorded, last, changes) + prediction.text(settingsKnown, isInSample));
+        String sameName = settingsKnown ? "the baseline replay" : "the replay";
+        terminal.print(text(recorded, last, changes)
+                + extrapolation(sameName, same)
+                + other.map(run -> extrapolation("the changed replay", run)).orElse("")
+                + Prediction.text(comparison));
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !settingsKnown) {
             terminal.note(
                     "the recorded run used HTTP: a delivery time is sampled for each request, and bunching of tokens is not"
@@ -114,7 +123,7 @@ public final class BenchReplayCommand implements Command {
         if (last.line().flags().endpoint().backend() == EndpointFlags.Kind.SIM && !left.isEmpty()) {
             terminal.note("the recorded run had " + String.join(", ", left) + ", which is not simulated");
         }
-        boolean valid = judge(settingsKnown ? "the baseline replay" : "the replay", same, terminal);
+        boolean valid = judge(sameName, same, terminal);
         valid &= other.map(run -> judge("the changed replay", run, terminal)).orElse(true);
         return valid ? 0 : INVALID;
     }
@@ -155,12 +164,23 @@ public final class BenchReplayCommand implements Command {
         return out.toString();
     }
 
+    /** Returns the notes of a run as lines above the table if its columns are marked as extrapolated. */
+    private static String extrapolation(String which, MeasuredRun run) {
+        return run.isExtrapolated()
+                ? run.system().notes(run.result()).stream()
+                        .map(note -> "~ " + which + ": " + note + "\n")
+                        .collect(Collectors.joining())
+                : "";
+    }
+
     /** Prints the reasons why a run is invalid, and returns whether it is valid. */
     private static boolean judge(String which, MeasuredRun run, Terminal terminal) {
         RunValidity verdict = run.verdict();
         verdict.reasons().forEach(reason -> terminal.note(which + " is invalid: " + reason));
         verdict.remedies().forEach(remedy -> terminal.note("hint: " + remedy));
-        run.system().notes(run.result()).forEach(note -> terminal.note(which + ": " + note));
+        if (!run.isExtrapolated()) {
+            run.system().notes(run.result()).forEach(note -> terminal.note(which + ": " + note));
+        }
         return verdict.isValid();
     }
 

@@ -51,6 +51,11 @@ record MeasuredRun(
                         .toList());
     }
 
+    /** Returns whether so much of the simulated time is extrapolated that no prediction is validated. */
+    boolean isExtrapolated() {
+        return system.extrapolatedShare(result).orElse(0) > RunValidity.MAX_EXTRAPOLATED_SHARE;
+    }
+
     /** Returns the results with their {@link #verdict}, and with the recorded run if this is a replay. */
     ServeResult result(RunValidity verdict, List<Double> percentiles, Optional<ReplayOf> replayOf) {
         List<String> command = new ArrayList<>(List.of("bench", "serve"));

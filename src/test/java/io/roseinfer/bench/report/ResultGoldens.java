@@ -499,9 +499,11 @@ final class ResultGoldens {
         LoadResult changed = simulated(80, 6);
         Prediction both = Prediction.of(recorded.result(), again, Optional.of(changed));
         Prediction one = Prediction.of(recorded.result(), again, Optional.empty());
-        addReplay("replay", changed, both.replayOf(recorded, List.of("--max-batch-size=4"), true, true));
-        addReplay("replay-unchanged", again, one.replayOf(SimulatedRuns.recorded(again), List.of(), false, false));
-        files.put("replay.txt", both.text(true, true) + one.text(false, false));
+        ReplayOf ofBoth = both.replayOf(recorded, List.of("--max-batch-size=4"), true, true, List.of("changed"));
+        ReplayOf ofOne = one.replayOf(SimulatedRuns.recorded(again), List.of(), false, false, List.of());
+        addReplay("replay", changed, ofBoth);
+        addReplay("replay-unchanged", again, ofOne);
+        files.put("replay.txt", Prediction.text(ofBoth) + Prediction.text(ofOne));
     }
 
     private void addReplay(String name, LoadResult run, ReplayOf recorded) {

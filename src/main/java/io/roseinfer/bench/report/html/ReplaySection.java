@@ -24,13 +24,15 @@ final class ReplaySection {
         if (changed) {
             blocks.add(Block.Terms.code(Map.of("Changed", String.join(" ", of.changes()))));
         }
-        List<String> head = new ArrayList<>(
-                List.of("ms", "recorded", of.settingsKnown() ? "baseline" : "replayed", ReplayOf.errorName(inSample)));
-        if (changed) {
-            head.addAll(List.of("changed", "change"));
+        if (!of.extrapolated().isEmpty()) {
+            blocks.add(
+                    new Block.Verdict(Block.Tone.WARN)
+                            .strong("~ Extrapolated")
+                            .text(
+                                    ": over 5 % of the simulated time is in steps outside the recorded range; these columns are not validated"));
         }
-        blocks.add(
-                new Block.Table(head, of.rows().stream().map(ReplaySection::row).toList()));
+        blocks.add(new Block.Table(
+                of.headings(), of.rows().stream().map(ReplaySection::row).toList()));
         blocks.add(new Block.Paragraph((of.settingsKnown()
                         ? "Baseline: replayed with the recorded settings; its error is relative to the recording."
                         : "The server's settings are unknown: the replay has the given engine flags and defaults for"
