@@ -49,6 +49,7 @@ final class RequestRouter {
      */
     RequestRouter(
             RoutingPolicy routing, EngineOptions options, InFlight inFlight, Function<ReplicaLoad, ReplicaView> views) {
+        PolicyFailure.requireNotified("routing", routing, options.scheduler().policies());
         this.routing = routing;
         this.views = views;
         this.blockSize = options.blockSize();

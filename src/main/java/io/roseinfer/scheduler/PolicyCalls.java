@@ -8,6 +8,7 @@ import io.roseinfer.scheduler.policy.RequestEvents;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,15 +22,19 @@ final class PolicyCalls {
     private final Object lock;
     private volatile @Nullable RuntimeException failure;
 
-    /** Finds the policies that implement {@link RequestEvents}. */
     PolicyCalls(Policies policies, Object lock) {
+        this.listeners = listeners(policies).toArray(RequestEvents[]::new);
+        this.lock = lock;
+    }
+
+    /** Returns the policies that are notified of events, each once, in the order of the calls. */
+    static List<RequestEvents> listeners(Policies policies) {
         Set<Object> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
-        this.listeners = Stream.of(policies.admission(), policies.preemption(), policies.step())
+        return Stream.of(policies.admission(), policies.preemption(), policies.step())
                 .filter(RequestEvents.class::isInstance)
                 .filter(distinct::add)
                 .map(RequestEvents.class::cast)
-                .toArray(RequestEvents[]::new);
-        this.lock = lock;
+                .toList();
     }
 
     /** Returns how many waiting requests a policy ranks. */

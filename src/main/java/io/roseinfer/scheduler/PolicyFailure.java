@@ -2,9 +2,12 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
+import io.roseinfer.scheduler.policy.RequestEvents;
 import java.util.Arrays;
 import java.util.List;
 
@@ -24,6 +27,20 @@ public final class PolicyFailure {
             "io.roseinfer.bench.");
 
     private PolicyFailure() {}
+
+    /**
+     * Fails if a policy listens to events and is not among the policies that are notified.
+     *
+     * @param kind the kind of policy, for the message
+     * @throws BadInput if it implements {@link RequestEvents} and is no admission, preemption or step policy of these
+     */
+    public static void requireNotified(String kind, Object policy, Policies policies) {
+        if (policy instanceof RequestEvents && !PolicyCalls.listeners(policies).contains(policy)) {
+            throw new BadInput("the " + kind + " policy " + policy.getClass().getName()
+                    + " implements RequestEvents, but only admission, preemption and step policies are notified;"
+                    + " remove it, or also use the same object as one of them");
+        }
+    }
 
     static RuntimeException ofAdmission(Object policy, Throwable thrown) {
         return of("admission", policy, thrown);

@@ -572,6 +572,36 @@ class PoliciesTest {
         assertThat(seen).containsExactly("tag 0, priority 7, 3 tokens", "tag 1, priority 8, 4 tokens");
     }
 
+    /** A drafter that listens; also a step policy. */
+    private static final class Listening implements Drafter, StepPolicy, RequestEvents {
+        @Override
+        public int maxTokens() {
+            return 2;
+        }
+
+        @Override
+        public Drafts newDrafts(PolicyRequest request) {
+            return (tokens, max, into) -> 0;
+        }
+
+        @Override
+        public void plan(StepBuilder step) {
+            StepPolicy.mixed().plan(step);
+        }
+    }
+
+    @Test
+    void drafter_that_listens_to_events_is_rejected_unless_it_is_notified() {
+        Listening drafter = new Listening();
+        SchedulerOptions.Builder options = SchedulerOptions.builder().drafter(drafter);
+        assertThatThrownBy(options::build)
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the speculation policy " + Listening.class.getName()
+                        + " implements RequestEvents, but only admission, preemption and step policies are notified;"
+                        + " remove it, or also use the same object as one of them");
+        assertThat(options.step(drafter).build().policies().drafter()).isSameAs(drafter);
+    }
+
     /** Throws the given exception from {@code rank}. */
     private record Throwing(RuntimeException thrown) implements AdmissionPolicy {
         @Override

@@ -24,6 +24,7 @@ import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.scheduler.FinishReason;
+import io.roseinfer.scheduler.PolicyFailure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -75,6 +76,12 @@ public final class SimulatedServer {
             RoutingPolicy routing,
             FleetPlan fleet,
             Optional<Split> split) {
+        public Engines {
+            fleet.scaling()
+                    .ifPresent(scaling -> PolicyFailure.requireNotified(
+                            "scaling", scaling.policy(), options.scheduler().policies()));
+        }
+
         /** Creates engines that serve whole requests. */
         public Engines(
                 int count,

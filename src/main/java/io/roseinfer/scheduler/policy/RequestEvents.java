@@ -2,8 +2,8 @@ package io.roseinfer.scheduler.policy;
 
 /**
  * A listener for events of requests, for policies that keep state. An admission, preemption or step policy that also
- * implements this interface is notified; an object that is several policies is notified once. Every request that
- * arrives ends once.
+ * implements this interface is notified; an object that is several policies is notified once. Other
+ * policies that implement it are rejected. Every request that arrives ends once.
  *
  * <p>Called under the lock of the waiting requests, so by one thread at a time, from any thread. Never called during
  * another call of the policy, except that a step policy's {@code admit} and {@code prefill} call {@link #admitted} before

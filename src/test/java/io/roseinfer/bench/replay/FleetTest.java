@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.FleetUse;
@@ -30,6 +31,7 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.RequestEvents;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -261,6 +263,30 @@ class FleetTest {
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining("the scaling policy")
                 .hasMessageContaining("asked for 0 engines; allowed are 1 to 2");
+    }
+
+    @Test
+    void routing_or_scaling_policy_that_listens_to_events_is_rejected() {
+        class Router implements RoutingPolicy, RequestEvents {
+            @Override
+            public int choose(RoutedRequest request, List<? extends ReplicaView> replicas) {
+                return 0;
+            }
+        }
+        class Scaler implements ScalePolicy, RequestEvents {
+            @Override
+            public int replicas(FleetView fleet) {
+                return 1;
+            }
+        }
+        assertThatThrownBy(() -> server(2, new Router(), FleetPlan.NONE, engine -> MILLISECOND_STEPS)
+                        .run(at(1, 0)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("the routing policy " + Router.class.getName() + " implements RequestEvents");
+        assertThatThrownBy(
+                        () -> server(2, RoutingPolicy.pull(), scaled(new Scaler(), 0, 1), engine -> MILLISECOND_STEPS))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("the scaling policy " + Scaler.class.getName() + " implements RequestEvents");
     }
 
     /** Chooses at random, also the shared queue. */
