@@ -848,15 +848,26 @@ class SimulatedTimeTest {
         String note =
                 "The change is below the largest error of the costs (29.3 %); measure both before relying on its sign";
         String stallFree = "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256";
-        assertThat(compared("median_e2el_ms", stallFree))
+        assertThat(compared("median_tpot_ms", stallFree))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
         assertThat(compared("median_ttft_ms", stallFree))
-                .allSatisfy(output -> assertThat(output).doesNotContain("The change is below", "not validated"));
+                .allSatisfy(output ->
+                        assertThat(output).doesNotContain("The change is below", "no known error", "No compared run"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"median_e2el_ms", "mean_ttft_ms", "p99_e2el_ms"})
+    void metric_of_no_compared_run_is_noted_in_text_json_and_page(String metric) throws IOException {
+        assertThat(compared(metric, "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256"))
+                .allSatisfy(output -> assertThat(output)
+                        .containsOnlyOnce("No compared run measured " + metric
+                                + ", only p50, p90 and p99 of TTFT and TPOT; measure both before relying on the change")
+                        .doesNotContain("below the largest error"));
     }
 
     @Test
     void change_by_costs_that_are_not_validated_is_noted_in_text_json_and_page() throws IOException {
-        String rest = " are not validated; measure both before relying on the change";
+        String rest = " have no known error in these runs; measure both before relying on the change";
         assertThat(comparedTo("--step-cost-scale=1.1"))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs of B" + rest));
         assertThat(comparedTo("--max-batch-size=1", "--model=random:gpt2", "--step-costs=step:4,token:0.05"))

@@ -290,8 +290,8 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns a caution on the change of the deciding metric if both arms are simulated and either their costs are not validated or the
-     * change is below their largest error; empty if no change is shown.
+     * Returns a caution on the change of the deciding metric if both arms are simulated and no error of their costs is known for it, or the
+     * change is below the error; empty if no change is shown.
      *
      * @param environments the environment of A first and of B last
      */
@@ -306,7 +306,12 @@ public final class ComparisonReport {
         OptionalDouble b = environments.getLast().largestError();
         if (a.isEmpty() || b.isEmpty()) {
             String arm = a.isPresent() ? " of B" : b.isPresent() ? " of A" : "";
-            return Optional.of("The costs" + arm + " are not validated; measure both before relying on the change");
+            return Optional.of("The costs" + arm
+                    + " have no known error in these runs; measure both before relying on the change");
+        }
+        if (!Environment.Validation.covers(metric)) {
+            return Optional.of("No compared run measured " + metric + ", only " + Environment.Validation.METRICS
+                    + "; measure both before relying on the change");
         }
         double error = Math.max(a.getAsDouble(), b.getAsDouble());
         return Math.abs(change.getAsDouble()) < error

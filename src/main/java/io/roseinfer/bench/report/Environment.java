@@ -10,6 +10,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -50,6 +51,16 @@ public record Environment(
             String words, @JsonInclude(Include.NON_ABSENT) OptionalDouble largestError) {
         /** Costs that were not compared. */
         public static final Validation NONE = new Validation("not validated", OptionalDouble.empty());
+
+        /** The metrics with a stated error, in words. */
+        public static final String METRICS = "p50, p90 and p99 of TTFT and TPOT";
+
+        private static final Pattern COMPARED = Pattern.compile("(median|p50|p90|p99)_(ttft|tpot)_ms");
+
+        /** Returns whether a stated error is of a metric too. */
+        public static boolean covers(String metric) {
+            return COMPARED.matcher(metric).matches();
+        }
     }
 
     /**
