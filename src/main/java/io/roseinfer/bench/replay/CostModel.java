@@ -8,7 +8,7 @@ package io.roseinfer.bench.replay;
 public interface CostModel {
     /**
      * Returns the duration of a step in nanoseconds, including planning, packing, device and applying: a positive function of the shape
-     * alone.
+     * alone, at most 10,000 s.
      */
     double nanos(StepShape shape);
 

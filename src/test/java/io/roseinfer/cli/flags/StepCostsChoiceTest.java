@@ -86,12 +86,20 @@ class StepCostsChoiceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0.0 ns", "-1, -1.0 ns", "NaN, NaN ns", "Infinity, Infinity ns"})
-    void duration_that_is_not_positive_and_finite_is_rejected(String value, String shown) {
+    @CsvSource({
+        "0, 0.0 ns",
+        "-1, -1.0 ns",
+        "NaN, NaN ns",
+        "Infinity, Infinity ns",
+        "1e18, 1.0E18 ns",
+        "1.1e13, 1.1E13 ns"
+    })
+    void duration_that_is_not_positive_or_is_too_long_is_rejected(String value, String shown) {
         String text = Constant.class.getName() + ":" + value;
         assertThatThrownBy(() -> nanos(text))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining(text + " returned " + shown + " for StepShape[rows=4");
+                .hasMessageContaining(text + " returned " + shown + " for StepShape[rows=4")
+                .hasMessageEndingWith("; it must be positive and at most 1e13, which is 10,000 s");
     }
 
     @Test
