@@ -90,12 +90,12 @@ public record Grammar(String start, Map<String, Expression> rules) {
 
     /** Returns the grammar of a parsed schema; see {@link #jsonSchema(String)}. */
     public static Grammar jsonSchema(JsonNode schema) {
-        return jsonSchema(JsonSchema.bounded(schema), JsonText.SPACE);
+        return jsonSchema(JsonSchema.bounded(Objects.requireNonNull(schema, "schema")), JsonText.SPACE);
     }
 
     /** Returns the grammar of a parsed schema; see {@link #jsonSchema(String, int)}. */
     public static Grammar jsonSchema(JsonNode schema, int maxSpace) {
-        return jsonSchema(JsonSchema.bounded(schema), space(maxSpace));
+        return jsonSchema(JsonSchema.bounded(Objects.requireNonNull(schema, "schema")), space(maxSpace));
     }
 
     private static Grammar jsonSchema(JsonNode schema, Regex space) {
