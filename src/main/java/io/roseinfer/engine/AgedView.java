@@ -139,8 +139,8 @@ final class AgedView implements ReplicaView {
 
     @Override
     public int cachedTokens(RoutedRequest request) {
-        return prefixes.map(
-                        known -> known.countKnown(request.prefixes()) * now.kv().blockSize())
+        return prefixes.map(known ->
+                        known.countKnown(RoutedView.hashes(request)) * now.kv().blockSize())
                 .orElse(0);
     }
 

@@ -5,7 +5,6 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.routing.ReplicaView;
-import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.ObservedRequest;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * only the loop's thread writes it. The prompt is in its {@link Sequence}; its tokens are in a {@link TokenBuffer},
  * which only its {@link RequestStream} reads.
  */
-final class LiveRequest implements ObservedRequest, RoutedRequest {
+final class LiveRequest implements ObservedRequest {
     private static final int[] NO_TOKENS = {};
 
     /** The stages of a request, in order. */
@@ -236,8 +235,8 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         tokenizedNanos = nanos;
     }
 
-    @Override
-    public long[] prefixes() {
+    /** Returns the hashes of the prompt's prefixes; not to be modified. */
+    long[] prefixes() {
         return prefixes;
     }
 
@@ -246,39 +245,19 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
         prefixes = hashes;
     }
 
-    @Override
-    public int maxNewTokens() {
-        return request.maxNewTokens();
-    }
-
-    @Override
-    public int predictedNewTokens() {
-        return request.options().predictedNewTokens().orElse(request.maxNewTokens());
-    }
-
-    @Override
-    public long arrivalNanos() {
+    /** Returns when it was submitted. */
+    long arrivalNanos() {
         return submittedNanos;
     }
 
-    @Override
-    public long nowNanos() {
-        return tokenizedNanos;
-    }
-
-    @Override
-    public long deadlineNanos() {
+    /** Returns when it should be complete, by the earlier of its deadline and its target. */
+    long deadlineNanos() {
         return request.options().dueNanos(submittedNanos);
     }
 
-    @Override
-    public int priority() {
-        return request.options().priority();
-    }
-
-    @Override
-    public String tenant() {
-        return request.options().tenant();
+    /** Returns when its prompt was tokenized and its grammar compiled. */
+    long tokenizedNanos() {
+        return tokenizedNanos;
     }
 
     /** Adds the request to the load of a replica: before it waits for that replica, or by the loop that admits it. */
@@ -292,7 +271,7 @@ final class LiveRequest implements ObservedRequest, RoutedRequest {
 
     /** Returns the prompt tokens that a replica has to compute, as far as a view of it shows. */
     int uncomputedPromptTokens(ReplicaView replica, Sequence own) {
-        return own.isPromptComputed() ? 0 : own.promptLength() - replica.cachedTokens(this);
+        return own.isPromptComputed() ? 0 : own.promptLength() - replica.cachedTokens(new RoutedView(this));
     }
 
     synchronized boolean hasLoad() {

@@ -149,7 +149,7 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
 
     @Override
     public int cachedTokens(RoutedRequest request) {
-        return prefixes == null ? 0 : prefixes.countKnown(request.prefixes()) * kv.blockSize();
+        return prefixes == null ? 0 : prefixes.countKnown(RoutedView.hashes(request)) * kv.blockSize();
     }
 
     @Override

@@ -104,7 +104,7 @@ final class RequestRouter {
 
     private int ask(LiveRequest request, List<ReplicaView> candidates) {
         try {
-            int chosen = routing.choose(request, candidates);
+            int chosen = routing.choose(new RoutedView(request), candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
                 throw new PolicyFailure.Misuse("chose replica " + chosen + " of " + candidates.size()
                         + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");

@@ -178,11 +178,15 @@ class RoutingTest {
         RoutingPolicy policy = RoutingPolicy.sglang();
         loads.get(0).add(10, 10, 10);
         loads.get(1).add(10, 10, 10);
-        assertThat(policy.choose(request, loads)).as("the shortest queue").isEqualTo(2);
+        assertThat(policy.choose(new RoutedView(request), loads))
+                .as("the shortest queue")
+                .isEqualTo(2);
         loads.get(2).add(10, 10, 10);
         loads.get(2).add(10, 10, 10);
-        assertThat(policy.choose(request, loads)).as("the same prompt again").isEqualTo(2);
-        assertThat(policy.choose(request, loads.subList(1, 3)))
+        assertThat(policy.choose(new RoutedView(request), loads))
+                .as("the same prompt again")
+                .isEqualTo(2);
+        assertThat(policy.choose(new RoutedView(request), loads.subList(1, 3)))
                 .as("the same prompt, once replica 0 is dead")
                 .isEqualTo(1);
     }
@@ -209,14 +213,14 @@ class RoutingTest {
                 RoutingPolicy.vllm(),
                 RoutingPolicy.dynamo())) {
             assertThat(LongStream.range(0, 5)
-                            .map(run -> bytes(choices, policy, request, loads))
+                            .map(run -> bytes(choices, policy, new RoutedView(request), loads))
                             .min())
                     .as("bytes of %s, once all is loaded", policy)
                     .hasValue(0);
         }
     }
 
-    private static long bytes(int choices, RoutingPolicy policy, LiveRequest request, List<ReplicaLoad> loads) {
+    private static long bytes(int choices, RoutingPolicy policy, RoutedView request, List<ReplicaLoad> loads) {
         long start = System.nanoTime();
         long before = THREADS.getCurrentThreadAllocatedBytes();
         int sum = 0;

@@ -3,7 +3,7 @@ package io.roseinfer.engine.routing;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import java.util.Optional;
 
-/** A tokenized request that no replica has admitted, as a routing policy sees it. */
+/** A tokenized request that no replica has admitted, as a routing policy sees it. Valid only during the call of the policy. */
 public interface RoutedRequest {
     /** Returns the request's id. */
     long id();
@@ -11,11 +11,15 @@ public interface RoutedRequest {
     /** Returns the number of prompt tokens. */
     int promptTokens();
 
+    /** Returns the number of the prompt's prefixes of whole KV blocks; 0 unless the policy uses prefixes. */
+    int prefixes();
+
     /**
-     * Returns the hashes of the prompt's prefixes of one KV block, two blocks and so on; empty unless the policy uses
-     * prefixes. The array must not be modified.
+     * Returns the hash of the prompt's first {@code index + 1} KV blocks.
+     *
+     * @throws IndexOutOfBoundsException if there is no such prefix
      */
-    long[] prefixes();
+    long prefix(int index);
 
     /** Returns the maximum number of tokens to generate. */
     int maxNewTokens();

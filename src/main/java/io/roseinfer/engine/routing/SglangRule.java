@@ -29,9 +29,9 @@ final class SglangRule implements RoutingPolicy {
             return size() > MAX_PREFIXES;
         }
 
-        int countKnown(long[] prefixes) {
+        int countKnown(RoutedRequest request) {
             int known = 0;
-            while (known < prefixes.length && get(prefixes[known]) != null) {
+            while (known < request.prefixes() && get(request.prefix(known)) != null) {
                 known++;
             }
             return known;
@@ -43,8 +43,8 @@ final class SglangRule implements RoutingPolicy {
         int shortest = shortest(liveReplicas);
         int chosen = isImbalanced(liveReplicas) ? shortest : bestMatch(request, liveReplicas, shortest);
         Routed routedBefore = routedTo(liveReplicas.get(chosen).index());
-        for (long prefix : request.prefixes()) {
-            routedBefore.put(prefix, Boolean.TRUE);
+        for (int i = 0; i < request.prefixes(); i++) {
+            routedBefore.put(request.prefix(i), Boolean.TRUE);
         }
         return chosen;
     }
@@ -69,17 +69,16 @@ final class SglangRule implements RoutingPolicy {
     }
 
     private int bestMatch(RoutedRequest request, List<? extends ReplicaView> liveReplicas, int otherwise) {
-        long[] prefixes = request.prefixes();
         int best = otherwise;
         int max = 0;
         for (int i = 0; i < liveReplicas.size(); i++) {
-            int known = routedTo(liveReplicas.get(i).index()).countKnown(prefixes);
+            int known = routedTo(liveReplicas.get(i).index()).countKnown(request);
             if (known > max) {
                 max = known;
                 best = i;
             }
         }
-        return max > MIN_MATCH * prefixes.length ? best : otherwise;
+        return max > MIN_MATCH * request.prefixes() ? best : otherwise;
     }
 
     private Routed routedTo(int index) {
