@@ -122,7 +122,7 @@ public record Grammar(String start, Map<String, Expression> rules) {
      * @return JSON pointers, such as {@code /properties/name/nullable}
      */
     public static List<String> unknownKeywords(JsonNode schema) {
-        return List.copyOf(new SchemaDocument(schema).unknownKeywords());
+        return List.copyOf(new SchemaDocument(Objects.requireNonNull(schema, "schema")).unknownKeywords());
     }
 
     /** Returns the grammar of all JSON objects. */
