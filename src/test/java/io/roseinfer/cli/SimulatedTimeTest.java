@@ -874,6 +874,34 @@ class SimulatedTimeTest {
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs" + rest));
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--step-costs=h100-qwen3-0.6b | up to 29.3 % of p50, p90 and p99 of TTFT and TPOT",
+                "--step-costs=step:4,token:0.05 | unknown"
+            })
+    void highest_rate_has_a_caution_with_the_error_of_the_costs_in_text_json_and_page(String costs, String error)
+            throws IOException {
+        Path page = directory.resolve("page.html");
+        Path file = directory.resolve("sweep.json");
+        Outcome outcome = bench(
+                "sweep",
+                List.of("--backend=sim", costs, "--num-prompts=60", "--random-input-len=64", "--random-output-len=8"),
+                "--max-batch-size=32",
+                "--goodput=ttft:1000",
+                "--vary=request-rate=5,10",
+                "--report=" + page,
+                "--json=" + file);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        String caution = "Rates do not include the error of the step costs, which is " + error;
+        assertThat(List.of(
+                        outcome.out(),
+                        SimBench.read(file).at("/roseinfer/notes").toString(),
+                        Files.readString(page)))
+                .allSatisfy(output -> assertThat(output).containsOnlyOnce(caution));
+    }
+
     @Test
     void default_lengths_fit_simulated_time_without_a_model() {
         Outcome outcome = bench("serve", List.of("--backend=sim", "--step-costs=step:1"), "--num-prompts=3");

@@ -1,14 +1,17 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.Objectives;
 import io.roseinfer.bench.report.RunMetrics;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
@@ -160,6 +163,7 @@ public final class SweepReport {
                 sweep.bySeed()
                         .forEach(compared ->
                                 out.format("Highest rate by seed%s: %s\n", of(compared.flags()), bySeedText(compared)));
+                caution(sweep, study).ifPresent(caution -> out.format("%s\n", caution));
             }
         }
         if (!sweep.invalid().isEmpty()) {
@@ -172,6 +176,32 @@ public final class SweepReport {
 
     private static void overSeeds(Formatter out, String what, Sweep.OverSeeds pooled) {
         out.format("%s over seeds%s: %s\n", what, of(pooled.flags()), seedsText(pooled, SweepReport::fourDigits));
+    }
+
+    /** Returns a caution on the highest rates in simulated time, which leave out the costs' error; empty if there are none. */
+    public static Optional<String> caution(Sweep sweep, Study study) {
+        List<Environment> environments = study.environments();
+        if (!sweep.variesRate()
+                || study.objectives().isEmpty()
+                || environments.isEmpty()
+                || environments.stream().anyMatch(each -> each.simulated().isEmpty())) {
+            return Optional.empty();
+        }
+        long unknown = environments.stream()
+                .filter(each -> each.largestError().isEmpty())
+                .count();
+        String error = environments.stream()
+                .flatMapToDouble(each -> each.largestError().stream())
+                .boxed()
+                .max(Comparator.naturalOrder())
+                .map(largest -> String.format(
+                        Locale.ROOT,
+                        "up to %.1f %% of %s%s",
+                        100 * largest,
+                        Environment.Validation.METRICS,
+                        unknown == 0 ? "" : ", unknown at some points"))
+                .orElse("unknown");
+        return Optional.of("Rates do not include the error of the step costs, which is " + error);
     }
 
     /** Describes a comparison by seed. */

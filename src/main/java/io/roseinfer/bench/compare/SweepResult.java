@@ -30,6 +30,7 @@ public record SweepResult(Own roseinfer) implements BenchResult {
      * @param settings the rates of each setting of the other varied flags
      * @param overSeeds the highest rates over seeds, of each setting with several; absent without
      * @param pareto indices of the points on the Pareto front
+     * @param notes the caution on the rates if they are simulated; absent without
      */
     public record Own(
             int schema,
@@ -39,7 +40,8 @@ public record SweepResult(Own roseinfer) implements BenchResult {
             List<Point> points,
             List<Found> settings,
             @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Sweep.OverSeeds> overSeeds,
-            List<Integer> pareto) {}
+            List<Integer> pareto,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> notes) {}
 
     /**
      * A point.
@@ -112,7 +114,8 @@ public record SweepResult(Own roseinfer) implements BenchResult {
                         .map(setting -> Found.of(setting, sweep))
                         .toList(),
                 sweep.overSeeds(),
-                sweep.pareto().stream().map(sweep.points()::indexOf).toList()));
+                sweep.pareto().stream().map(sweep.points()::indexOf).toList(),
+                SweepReport.caution(sweep, study).stream().toList()));
     }
 
     /** Returns the sweep. */

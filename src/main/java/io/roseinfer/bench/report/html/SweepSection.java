@@ -116,6 +116,8 @@ final class SweepSection {
                         .forEach(compared -> verdict.text(label(compared.flags()) + ": highest rate by seed "
                                         + SweepReport.bySeedText(compared) + ".")
                                 .end());
+                SweepReport.caution(sweep, study)
+                        .ifPresent(caution -> verdict.text(caution + ".").end());
             }
         }
         if (!invalid.isEmpty()) {
