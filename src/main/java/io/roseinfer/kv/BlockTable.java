@@ -43,6 +43,11 @@ public final class BlockTable {
         blockSize = next.blockSize();
     }
 
+    /** Returns whether {@link #setPool} has been called. */
+    public boolean hasPool() {
+        return pool != null;
+    }
+
     private KvBlockPool pool() {
         return Objects.requireNonNull(pool);
     }

@@ -10,6 +10,7 @@ import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Wraps an exception thrown by a custom policy or observer in one that names its class and the source line. Exceptions of
@@ -93,7 +94,7 @@ public final class PolicyFailure {
             return known;
         }
         String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
-        return new EngineStopped(what + name + " " + seen + where(name, thrown.getStackTrace()) + remedy, thrown);
+        return new EngineStopped(what + name + " " + seen + where(name, thrown) + remedy, thrown);
     }
 
     /** A violation of a policy's contract. */
@@ -104,14 +105,17 @@ public final class PolicyFailure {
     }
 
     /**
-     * Returns the innermost frame of the class itself, since it may have called into the JDK; otherwise the innermost
-     * frame.
+     * Returns the innermost frame of the class or a nested one, since it may have called into the JDK; otherwise the
+     * innermost frame, or nothing if the engine noticed a misuse, which the class may have returned from.
      */
-    private static String where(String extension, StackTraceElement[] stack) {
+    private static String where(String extension, Throwable thrown) {
+        StackTraceElement[] stack = thrown.getStackTrace();
         return Arrays.stream(stack)
-                .filter(frame -> frame.getClassName().equals(extension))
+                .filter(frame -> (frame.getClassName() + "$").startsWith(extension + "$"))
                 .findFirst()
-                .or(() -> Arrays.stream(stack).findFirst())
+                .or(() -> thrown instanceof Misuse
+                        ? Optional.empty()
+                        : Arrays.stream(stack).findFirst())
                 .map(PolicyFailure::line)
                 .orElse("");
     }

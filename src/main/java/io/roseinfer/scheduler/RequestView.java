@@ -4,6 +4,7 @@ import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,9 @@ abstract sealed class RequestView implements PolicyRequest {
 
         @Override
         public int cachedLength() {
+            if (!sequence.table().hasPool()) {
+                throw new PolicyFailure.Misuse("uses cachedLength of a request that no replica has ranked");
+            }
             return sequence.cachedLength();
         }
 
@@ -79,7 +83,7 @@ abstract sealed class RequestView implements PolicyRequest {
 
         @Override
         public int token(int index) {
-            return sequence.token(index);
+            return sequence.token(Objects.checkIndex(index, sequence.length()));
         }
     }
 

@@ -8,6 +8,7 @@ import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
@@ -719,6 +720,76 @@ class PoliciesTest {
         for (BiConsumer<StepBuilder, RunningRequest> use : uses) {
             assertNamed(stepping(new Late(use)), "uses a StepBuilder outside the call of plan that it was passed to");
         }
+    }
+
+    @Test
+    void misuse_noticed_after_the_call_names_no_line_of_the_engine() {
+        SchedulerOptions.Builder options = SchedulerOptions.builder().drafter(new Drafter() {
+            @Override
+            public int maxTokens() {
+                return 2;
+            }
+
+            @Override
+            public Drafts newDrafts(PolicyRequest request) {
+                return (tokens, max, into) -> -1;
+            }
+        });
+        assertNamed(options, "$1 proposed -1 tokens, not 0 to 2; fix it, or choose another policy");
+    }
+
+    /** Reads beyond the tokens of a request in a nested class. */
+    private static final class Overreading implements Drafter {
+        @Override
+        public int maxTokens() {
+            return 2;
+        }
+
+        @Override
+        public Drafts newDrafts(PolicyRequest request) {
+            return new Beyond();
+        }
+
+        private static final class Beyond implements Drafts {
+            @Override
+            public int propose(TokenHistory tokens, int max, int[] into) {
+                return tokens.token(tokens.length());
+            }
+        }
+    }
+
+    @Test
+    void token_beyond_the_history_of_a_drafter_is_rejected_with_the_line_that_read_it() {
+        assertNamed(
+                SchedulerOptions.builder().drafter(new Overreading()),
+                "Overreading threw java.lang.IndexOutOfBoundsException: Index 4 out of bounds for length 4 at "
+                        + Overreading.Beyond.class.getName() + ".propose(PoliciesTest.java:");
+    }
+
+    /** Uses the prefix cache before a replica ranks the request. */
+    private static final class Hasty implements AdmissionPolicy, RequestEvents {
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+
+        @Override
+        public void arrived(PolicyRequest request) {
+            int unused = ((WaitingRequest) request).cachedLength();
+        }
+    }
+
+    @Test
+    void cached_length_is_rejected_before_a_replica_ranks_the_request() {
+        assertNamed(
+                SchedulerOptions.builder().admission(new Hasty()),
+                "Hasty uses cachedLength of a request that no replica has ranked at " + Hasty.class.getName()
+                        + ".arrived(PoliciesTest.java:");
     }
 
     private static SchedulerOptions.Builder stepping(StepPolicy policy) {

@@ -4,7 +4,7 @@ package io.roseinfer.scheduler.policy;
 public interface WaitingRequest extends PolicyRequest {
     /**
      * Returns the number of leading tokens in the prefix cache of the ranking replica. Each call looks them up, in time
-     * proportional to the prompt.
+     * proportional to the prompt. Valid only in calls of {@link AdmissionPolicy}.
      */
     int cachedLength();
 
