@@ -6,6 +6,8 @@ import io.roseinfer.base.StrictJson;
 import io.roseinfer.bench.compare.ComparisonReport;
 import io.roseinfer.cli.CliRunner.Outcome;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.io.IOException;
@@ -99,13 +101,28 @@ class SimulatedTimeTest {
         assertThat(outcome.err()).containsOnlyOnce("prompt tokens were in the prefix cache");
     }
 
-    @Test
-    void drafts_of_a_text_are_rejected_in_simulated_time() {
-        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=2", "--speculate=suffix:4");
+    /** A drafter of a user. */
+    public static final class Repeating implements Drafter {
+        @Override
+        public int maxTokens() {
+            return 1;
+        }
+
+        @Override
+        public Drafts newDrafts(PolicyRequest request) {
+            return (tokens, max, into) -> 0;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"suffix:4", "io.roseinfer.cli.SimulatedTimeTest$Repeating"})
+    void drafts_of_a_text_are_rejected_in_simulated_time(String drafter) {
+        Outcome outcome = bench("serve", SIMULATED, "--num-prompts=2", "--speculate=" + drafter);
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(2);
         assertThat(outcome.err())
-                .isEqualToIgnoringNewLines("roseinfer: --speculate is suffix:4, but simulated time has no text to draft"
-                        + " from; give acceptance rates, such as --speculate synthetic:0.8/0.6, or remove it");
+                .isEqualToIgnoringNewLines(
+                        "roseinfer: --speculate is " + drafter
+                                + ", but simulated time has no text to draft from; give acceptance rates, such as --speculate synthetic:0.8/0.6, or remove it");
     }
 
     @Test

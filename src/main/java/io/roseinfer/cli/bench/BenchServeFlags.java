@@ -209,6 +209,11 @@ final class BenchServeFlags {
                         duration.isPresent() ? Integer.MAX_VALUE : numPrompts + warmupRequests)));
     }
 
+    /** Returns the drafter as a user named it. */
+    String drafterName() {
+        return scheduler.drafterName();
+    }
+
     /** Returns the options with new policies, so that runs share no state. */
     EngineOptions withNewPolicies(EngineOptions options) {
         return options.withScheduler(scheduler.scheduler());

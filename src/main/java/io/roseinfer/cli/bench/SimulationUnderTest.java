@@ -204,7 +204,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         var unusedPlan = flags.fleet().plan(engines);
         flags.fleet().tellWithoutEffect(engines, flags.model().routesByState(), terminal);
         EngineOptions asked = flags.engineOptions(terminal);
-        requireRates(asked.scheduler().drafter());
+        requireRates(asked.scheduler().drafter(), flags.drafterName());
         try (LoadedModel loaded =
                 flags.model().load(spec -> withPool(asked, costs.costs().apply(spec)), terminal)) {
             Stream.concat(Stream.of(costs), ofEngines.values().stream())
@@ -225,9 +225,9 @@ final class SimulationUnderTest implements SystemUnderTest {
         }
     }
 
-    private static void requireRates(Drafter drafter) {
+    private static void requireRates(Drafter drafter, String name) {
         if (drafter.maxTokens() > 0 && !(drafter instanceof SyntheticDrafter)) {
-            throw new BadInput("--speculate is " + drafter
+            throw new BadInput("--speculate is " + name
                     + ", but simulated time has no text to draft from; give acceptance rates,"
                     + " such as --speculate synthetic:0.8/0.6, or remove it");
         }

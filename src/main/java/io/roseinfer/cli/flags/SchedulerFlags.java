@@ -171,6 +171,11 @@ public final class SchedulerFlags {
                 .withSeed(seed);
     }
 
+    /** Returns the drafter as a user named it. */
+    public String drafterName() {
+        return speculate.name();
+    }
+
     /** Returns the scheduler's options, with new policies; flags that name the same class share one object. */
     public SchedulerOptions scheduler() {
         Map<String, Object> made = new HashMap<>();

@@ -41,6 +41,11 @@ public final class SpeculateFlag {
                 .make(drafter);
     }
 
+    /** Returns the drafter as a user named it. */
+    public String name() {
+        return drafter;
+    }
+
     private Drafter suffix(String argument) {
         boolean shared = argument.endsWith(SHARED);
         String number = shared ? argument.substring(0, argument.length() - SHARED.length()) : argument;
