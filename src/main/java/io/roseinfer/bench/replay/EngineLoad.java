@@ -16,7 +16,7 @@ public record EngineLoad(double requests, double waiting) {
     /** No load. */
     public static final EngineLoad NONE = new EngineLoad(0, 0);
 
-    /** The load of compared runs covers up to this many times as much; between seeds, it differs by a quarter. */
+    /** The load of compared runs covers up to this many times as much; between seeds, it differs by up to 16 %. */
     private static final double MARGIN = 1.5;
 
     /** Returns the load of a run, also of requests that wait for any of the engines; none for requests of one time. */

@@ -48,7 +48,7 @@ public final class SimulationFlags {
             paramLabel = "<X>",
             preprocessor = Within.Check.class,
             description = "On --backend sim: multiply every step time by X.")
-    @Within(above = 0)
+    @Within(above = 0, max = 1000)
     private double scale = 1;
 
     @Option(
