@@ -1,8 +1,8 @@
 package io.roseinfer.bench.replay;
 
 /**
- * How the longest decode row delays a step: the number of parts that attention splits a row into, and the order of rows. Few rows are split,
- * so that all of a GPU works.
+ * The cost of the positions that decode rows attend to, by the parts that attention splits a row into and the order of rows. Few rows are
+ * split, so that all of a GPU works.
  */
 enum RowParts {
     /**
