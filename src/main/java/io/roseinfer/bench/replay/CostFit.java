@@ -127,7 +127,7 @@ final class CostFit {
                 fitsMixed ? Optional.of(others(mixed)) : Optional.empty(),
                 StepRange.of(samples.stream().map(Sample::shape).toList()));
         requireLikeMeasured(table, "decode", decode);
-        requireLikeMeasured(table, "prompt", prompts);
+        requireLikeMeasured(table, "prompt", prompts.size() >= MIN_STEPS ? prompts : List.of());
         requireLikeMeasured(table, "mixed", fitsMixed ? mixed : List.of());
         return table;
     }

@@ -93,6 +93,18 @@ class CostFitTest {
                 .hasMessageContaining("times the measured durations of mixed steps");
     }
 
+    /** With chunked prefill, hardly any step computes prompts alone. */
+    @Test
+    void one_slow_prompt_does_not_reject_a_recording_of_mixed_steps() {
+        List<CostFit.Sample> samples = new ArrayList<>(samples(true));
+        for (int i = 0; i < 400; i++) {
+            StepShape shape = mixed(1 + i % 16, 64 + i % 200);
+            samples.add(new CostFit.Sample(shape, 8e6 + 2e4 * shape.tokens()));
+        }
+        samples.add(new CostFit.Sample(prompts(1, 100), 9e7));
+        assertThat(CostFit.fit(samples).mixed()).isPresent();
+    }
+
     @Test
     void costs_of_skewed_steps_note_their_total() {
         List<CostFit.Sample> even = samples(0);
