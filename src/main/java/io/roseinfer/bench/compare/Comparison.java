@@ -1,5 +1,6 @@
 package io.roseinfer.bench.compare;
 
+import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.report.RunMetrics;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
  * The comparison of two arms: the metrics of every pair, and the ratio of each metric.
@@ -26,7 +28,7 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
     public enum Outcome {
         WORSE,
         NOT_WORSE,
-        /** The metric has no ratio. */
+        /** The metric has no ratio, or an arm's times are {@link #extrapolated}. */
         UNDECIDED
     }
 
@@ -122,6 +124,27 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
         });
     }
 
+    /** Returns the arms, as in {@code ["a", "b"]}, with a run that has over 5 % of its simulated time extrapolated. */
+    public static List<String> extrapolated(List<Pair> pairs) {
+        return Stream.of("a", "b")
+                .filter(arm -> extrapolatedShare(pairs, arm) > RunValidity.MAX_EXTRAPOLATED_SHARE)
+                .toList();
+    }
+
+    /** Returns the largest share of extrapolated time of the runs of {@code a} or {@code b}, 0 to 1. */
+    static double extrapolatedShare(List<Pair> pairs, String arm) {
+        return pairs.stream()
+                .map(arm.equals("a") ? Pair::a : Pair::b)
+                .mapToDouble(metrics -> metrics.getOrDefault(SweepPoint.EXTRAPOLATED_SHARE, 0.0))
+                .max()
+                .orElse(0);
+    }
+
+    /** Returns whether a metric is undecided because an arm's times are extrapolated; never if it is {@link #isIdentical identical}. */
+    public static boolean isExtrapolated(List<Pair> pairs, String metric) {
+        return !extrapolated(pairs).isEmpty() && !isIdentical(pairs, metric);
+    }
+
     /** Returns the metrics that every run has and that are never 0. */
     List<String> positive() {
         return metrics(pairs).stream().filter(metric -> !hasZero(metric)).toList();
@@ -169,6 +192,9 @@ public record Comparison(List<Pair> pairs, Map<String, PairedRatio> ratios) {
      * @param share share by which b may be worse
      */
     public Outcome judge(String metric, double share) {
+        if (isExtrapolated(pairs, metric)) {
+            return Outcome.UNDECIDED;
+        }
         PairedRatio ratio = ratios.get(metric);
         boolean higher = RunMetrics.isHigherBetter(metric);
         boolean worse;

@@ -6,6 +6,7 @@ import io.roseinfer.bench.report.RunMetrics;
 import io.roseinfer.metrics.Summary;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Formatter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Formats the results of {@code bench ab}: for each metric the medians of both arms and the ratio with its interval, then the verdict. */
@@ -100,9 +102,9 @@ public final class ComparisonReport {
         out.format(
                 "%-" + width + "s %10s %10s %8s%s\n",
                 "metric",
-                "median A",
-                "median B",
-                "B / A",
+                heading(comparison.pairs(), "median A", "a"),
+                heading(comparison.pairs(), "median B", "b"),
+                heading(comparison.pairs(), "B / A", "a", "b"),
                 hasIntervals
                         ? String.format(Locale.ROOT, "  %-18s %17s  %s", "98 % interval", "detects", axis(span))
                         : "");
@@ -150,27 +152,24 @@ public final class ComparisonReport {
                         pair.a().getOrDefault(metric, 0.0) == 0 && pair.b().getOrDefault(metric, 0.0) == 0);
     }
 
+    /** Returns the heading of a column of some arms, of {@code a} and {@code b}; it ends in a tilde if one is extrapolated. */
+    public static String heading(List<Comparison.Pair> pairs, String name, String... arms) {
+        return name + (Collections.disjoint(Comparison.extrapolated(pairs), List.of(arms)) ? "" : "~");
+    }
+
     /** Returns notes about extrapolated time, and about what the arms' policies did not decide. */
     public static List<String> notes(List<Comparison.Pair> pairs) {
         List<String> notes = new ArrayList<>();
-        extrapolated(pairs, Comparison.Pair::a).ifPresent(note -> notes.add("A: " + note));
-        extrapolated(pairs, Comparison.Pair::b).ifPresent(note -> notes.add("B: " + note));
+        for (String arm : List.of("a", "b")) {
+            extrapolated(pairs, arm).ifPresent(note -> notes.add(arm.toUpperCase(Locale.ROOT) + ": " + note));
+        }
         forced(pairs, Comparison.Pair::a).ifPresent(note -> notes.add("A: " + note));
         forced(pairs, Comparison.Pair::b).ifPresent(note -> notes.add("B: " + note));
         return notes;
     }
 
-    private static double max(
-            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm, String metric) {
-        return pairs.stream()
-                .mapToDouble(pair -> arm.apply(pair).getOrDefault(metric, 0.0))
-                .max()
-                .orElse(0);
-    }
-
-    private static Optional<String> extrapolated(
-            List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
-        double most = max(pairs, arm, SweepPoint.EXTRAPOLATED_SHARE);
+    private static Optional<String> extrapolated(List<Comparison.Pair> pairs, String arm) {
+        double most = Comparison.extrapolatedShare(pairs, arm);
         return most < RunValidity.MIN_NOTED_SHARE
                 ? Optional.empty()
                 : Optional.of(String.format(
@@ -182,7 +181,10 @@ public final class ComparisonReport {
 
     private static Optional<String> forced(
             List<Comparison.Pair> pairs, Function<Comparison.Pair, Map<String, Double>> arm) {
-        double most = max(pairs, arm, RunMetrics.FORCED_ADMISSIONS);
+        double most = pairs.stream()
+                .mapToDouble(pair -> arm.apply(pair).getOrDefault(RunMetrics.FORCED_ADMISSIONS, 0.0))
+                .max()
+                .orElse(0);
         return most == 0
                 ? Optional.empty()
                 : Optional.of(String.format(
@@ -257,8 +259,23 @@ public final class ComparisonReport {
         return Math.clamp(Math.round(HALF + Math.log(ratio) / span * HALF), 0, 2 * HALF);
     }
 
+    /** Returns the shares of extrapolated time that leave a comparison undecided, with the remedy. */
+    public static String extrapolated(List<Comparison.Pair> pairs) {
+        return Comparison.extrapolated(pairs).stream()
+                        .map(arm -> String.format(
+                                Locale.ROOT,
+                                "%.1f %% of %s's",
+                                100 * Comparison.extrapolatedShare(pairs, arm),
+                                arm.toUpperCase(Locale.ROOT)))
+                        .collect(Collectors.joining(" and ", "up to ", " simulated time is extrapolated (~)"))
+                + "; record such steps for --step-costs";
+    }
+
     /** Returns a sentence with the result of the deciding metric. */
     public static String verdict(Comparison comparison, ComparisonResult.Arms arms) {
+        if (Comparison.isExtrapolated(comparison.pairs(), arms.metric())) {
+            return "Undecided: " + extrapolated(comparison.pairs());
+        }
         PairedRatio ratio = comparison.ratios().get(arms.metric());
         boolean worse = comparison.judge(arms.metric(), arms.noWorseThan()) == Comparison.Outcome.WORSE;
         if (ratio == null) {
@@ -325,7 +342,8 @@ public final class ComparisonReport {
     /** Returns the change of a metric from A to B, as a share; empty if none is shown. */
     private static OptionalDouble shownChange(Comparison comparison, String metric) {
         PairedRatio ratio = comparison.ratios().get(metric);
-        if (Comparison.isIdentical(comparison.pairs(), metric)) {
+        if (Comparison.isIdentical(comparison.pairs(), metric)
+                || Comparison.isExtrapolated(comparison.pairs(), metric)) {
             return OptionalDouble.empty();
         }
         if (ratio != null) {

@@ -37,7 +37,10 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
      * @param b the arguments of arm B
      * @param metric the deciding metric
      * @param noWorseThan the share by which b may be worse
-     * @param worse whether the interval shows that b is worse by more than that; null if the metric has no ratio
+     * @param worse whether the interval shows that b is worse by more than that; null if the metric has no ratio, or over 5 % of an arm's
+     *     simulated time is extrapolated
+     * @param verdict the result in words; absent in files of earlier versions
+     * @param extrapolated the arms, as in {@code ["a", "b"]}, with a run that has over 5 % of its simulated time extrapolated
      * @param discarded number of pairs with an invalid run
      * @param pairs the metrics of both arms
      * @param zeros metrics that are 0 in some run, and therefore have no ratio
@@ -53,6 +56,8 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
             String metric,
             double noWorseThan,
             Optional<Boolean> worse,
+            @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<String> verdict,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> extrapolated,
             int discarded,
             List<Comparison.Pair> pairs,
             List<String> zeros,
@@ -73,6 +78,8 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
                 outcome == Comparison.Outcome.UNDECIDED
                         ? Optional.empty()
                         : Optional.of(outcome == Comparison.Outcome.WORSE),
+                Optional.of(ComparisonReport.verdict(comparison, arms)),
+                Comparison.extrapolated(comparison.pairs()),
                 arms.discarded(),
                 comparison.pairs(),
                 comparison.withZeros(),
@@ -93,6 +100,10 @@ public record ComparisonResult(Own roseinfer) implements BenchResult {
         List<Map<String, String>> table = new ArrayList<>();
         Map<String, String> ofA = new LinkedHashMap<>();
         Map<String, String> ofB = new LinkedHashMap<>();
+        roseinfer.verdict().ifPresent(verdict -> {
+            ofA.put("verdict", verdict);
+            ofB.put("verdict", verdict);
+        });
         if (!roseinfer.study().environments().isEmpty()) {
             CsvReport.simulation(ofA, roseinfer.study().environments().getFirst());
             CsvReport.simulation(ofB, roseinfer.study().environments().getLast());

@@ -145,16 +145,18 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * A comparison of the highest rates of two settings by seed, for the same requests. Ranges that overlap, and unknown ones, are
-     * neither higher nor lower.
+     * A comparison of the highest rates of two settings by seed, for the same requests. Ranges that overlap, unknown ones, and those
+     * that extrapolated time decides are neither higher nor lower.
      *
      * @param flags the flags of the compared setting, without the seed
      * @param first the flags of the setting that it is compared with
      * @param seeds number of common seeds
      * @param higher number of seeds with a higher range
      * @param lower number of seeds with a lower range
+     * @param extrapolated number of seeds with a range whose points have over 5 % of extrapolated time
      */
-    public record BySeed(Map<String, String> flags, Map<String, String> first, int seeds, int higher, int lower) {}
+    public record BySeed(
+            Map<String, String> flags, Map<String, String> first, int seeds, int higher, int lower, int extrapolated) {}
 
     /** Compares the highest rates of each setting that was measured with several seeds with the first one. */
     public List<BySeed> bySeed() {
@@ -172,16 +174,34 @@ public record Sweep(List<SweepPoint> points, double attainment) {
         int seeds = 0;
         int higher = 0;
         int lower = 0;
+        int extrapolated = 0;
         for (Map.Entry<String, Settings> seed : other.getValue().entrySet()) {
             Settings same = first.getValue().get(seed.getKey());
             if (same != null) {
                 SearchedRate rate = highest(seed.getValue());
                 seeds++;
-                higher += isAbove(rate, highest(same)) ? 1 : 0;
-                lower += isAbove(highest(same), rate) ? 1 : 0;
+                if (isExtrapolated(seed.getValue()) || isExtrapolated(same)) {
+                    extrapolated++;
+                } else {
+                    higher += isAbove(rate, highest(same)) ? 1 : 0;
+                    lower += isAbove(highest(same), rate) ? 1 : 0;
+                }
             }
         }
-        return new BySeed(other.getKey(), first.getKey(), seeds, higher, lower);
+        return new BySeed(other.getKey(), first.getKey(), seeds, higher, lower, extrapolated);
+    }
+
+    /** Returns whether a point that decides the highest rate has much extrapolated time: one that passes, or the first that fails. */
+    private boolean isExtrapolated(Settings settings) {
+        SearchedRate rate = highest(settings);
+        Stream<SweepPoint> deciding =
+                switch (rate) {
+                    case SearchedRate.Between found -> Stream.concat(Stream.of(found.point()), found.beyond().stream());
+                    case SearchedRate.BelowAll none ->
+                        settings.points().stream().limit(1);
+                    case SearchedRate.NotKnown open -> Stream.of(open.undecided());
+                };
+        return deciding.anyMatch(point -> point.muchExtrapolated().isPresent());
     }
 
     /** Returns whether a range starts at the end of another one or above. */
@@ -310,13 +330,14 @@ public record Sweep(List<SweepPoint> points, double attainment) {
     }
 
     /**
-     * Returns the Pareto front of tokens per second per user and in total, sorted by the former. Points that are invalid or have failed
-     * requests are excluded, because a server that rejects part of its load is fast for the rest.
+     * Returns the Pareto front of tokens per second per user and in total, sorted by the former. Points that are invalid, have failed
+     * requests or over 5 % of extrapolated time are excluded: a server that rejects part of its load is fast for the rest.
      */
     public List<SweepPoint> pareto() {
         List<SweepPoint> valid = points.stream()
                 .filter(point -> point.counts()
                         && point.failed() == 0
+                        && point.muchExtrapolated().isEmpty()
                         && tokensPerUser(point).isPresent())
                 .toList();
         return valid.stream()

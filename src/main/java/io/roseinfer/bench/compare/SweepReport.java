@@ -208,11 +208,15 @@ public final class SweepReport {
     public static String bySeedText(Sweep.BySeed compared) {
         return String.format(
                 Locale.ROOT,
-                "higher than%s for %d, lower for %d of %d seeds",
+                "higher than%s for %d, lower for %d of %d seeds%s",
                 of(compared.first()),
                 compared.higher(),
                 compared.lower(),
-                compared.seeds());
+                compared.seeds(),
+                compared.extrapolated() == 0
+                        ? ""
+                        : ", undecided for " + compared.extrapolated()
+                                + ": over 5 % of the simulated time is extrapolated");
     }
 
     private static String objective(Sweep sweep, Objectives objectives) {

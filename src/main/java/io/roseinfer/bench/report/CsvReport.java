@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  *                        predicted_tokens, conversation, turn
  * bench streaming        the same for every run; run is its number
  * bench sweep            a row per point: the varied flags, the metrics, failed, invalid (the reason, or empty)
- * bench ab               a row per arm and pair: pair, seed, arm, its flags, and the metrics
+ * bench ab               a row per arm and pair: pair, seed, arm, its flags, the metrics, and the verdict on all pairs
  *                        both: a further row for each tenant and class, with its metrics; tenant and slo name it, and are empty in rows over
  *                        all requests
  *                        of serve, replay, sweep and ab, simulated is true or false; validation compares predictions by the step costs

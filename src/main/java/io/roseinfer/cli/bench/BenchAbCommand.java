@@ -48,7 +48,7 @@ import picocli.CommandLine.Option;
         showDefaultValues = true,
         sortOptions = false,
         footer =
-                "%nThe exit code is 9 if B is shown to be worse, and 8 if too many runs are invalid or the metric has no interval.")
+                "%nThe exit code is 9 if B is shown to be worse, and 8 if too many runs are invalid or the result is undecided.")
 @Heading("Comparison")
 public final class BenchAbCommand implements Command {
     private static final int WORSE = 9;

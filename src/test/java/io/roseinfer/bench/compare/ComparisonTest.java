@@ -19,6 +19,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Complete experiments in simulated time, with noise in every step and a separate load for every pair. */
 class ComparisonTest {
@@ -167,6 +169,53 @@ class ComparisonTest {
         assertThat(ComparisonReport.notes(comparison.pairs()))
                 .containsExactly(
                         "B: up to 73.4 % of a run's simulated time is in steps outside the recorded range; their costs are extrapolated");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0.05 | 0.05 | B is better: median_e2el_ms changes by -50.00 % (-50.00 to -50.00)",
+                "0.0 | 0.477 | Undecided: up to 47.7 % of B's simulated time is extrapolated (~); record such steps for --step-costs",
+                "0.06 | 0.477 | Undecided: up to 6.0 % of A's and 47.7 % of B's simulated time is extrapolated (~); record such steps for --step-costs"
+            })
+    void no_arm_is_better_if_over_5_percent_of_its_time_is_extrapolated(double a, double b, String verdict) {
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of(METRIC, 10.0, "output_throughput", 10.0, SweepPoint.EXTRAPOLATED_SHARE, a),
+                Map.of(METRIC, 5.0, "output_throughput", 5.0, SweepPoint.EXTRAPOLATED_SHARE, b));
+        assertThat(verdict(comparison, METRIC, 0)).isEqualTo(verdict);
+        assertThat(comparison.judge("output_throughput", 0))
+                .isEqualTo(b > 0.05 ? Comparison.Outcome.UNDECIDED : Comparison.Outcome.WORSE);
+    }
+
+    @Test
+    void columns_of_extrapolated_arms_are_marked() {
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of(METRIC, 10.0, SweepPoint.EXTRAPOLATED_SHARE, 0.01),
+                Map.of(METRIC, 5.0, SweepPoint.EXTRAPOLATED_SHARE, 0.477));
+        var arms = new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0);
+        assertThat(ComparisonReport.text(comparison, arms, List.of()))
+                .containsPattern("metric +median A +median B~ +B / A~ ");
+    }
+
+    @Test
+    void result_and_its_rows_say_that_extrapolated_time_leaves_them_undecided() {
+        Comparison comparison = constant(
+                PAIRS,
+                Map.of(METRIC, 10.0, SweepPoint.EXTRAPOLATED_SHARE, 0.01),
+                Map.of(METRIC, 15.0, SweepPoint.EXTRAPOLATED_SHARE, 0.477));
+        ComparisonResult result = ComparisonResult.of(
+                comparison,
+                new ComparisonResult.Arms(List.of(), List.of(), METRIC, 0, 0),
+                new Study(List.of(), List.of(), Objectives.NONE, List.of(), List.of()));
+        assertThat(result.roseinfer().worse()).isEmpty();
+        assertThat(result.roseinfer().extrapolated()).containsExactly("b");
+        assertThat(result.table())
+                .allSatisfy(row -> assertThat(row.get("verdict"))
+                        .isEqualTo(result.roseinfer().verdict().orElseThrow())
+                        .startsWith("Undecided: up to 47.7 % of B's"));
     }
 
     /** Returns a comparison of pairs in which the given metrics are constant and another one varies. */

@@ -398,4 +398,32 @@ class SweepTest {
         assertThat(sweep.pareto()).containsExactly(whole);
         assertThat(SweepReport.text(sweep, study(Objectives.NONE))).containsPattern("request-rate=2 .* 17 ");
     }
+
+    @Test
+    void points_with_extrapolated_time_are_off_the_pareto_front() {
+        Map<String, Double> slow = Map.of("median_tpot_ms", 10.0, "output_throughput", 100.0);
+        Map<String, Double> fast = Map.of("median_tpot_ms", 5.0, "output_throughput", 200.0);
+        SweepPoint measured = new SweepPoint(Map.of(Sweep.RATE, "1"), slow, 0, List.of());
+        SweepPoint extrapolated =
+                new SweepPoint(Map.of(Sweep.RATE, "2"), fast, 0, List.of()).with(SweepPoint.EXTRAPOLATED_SHARE, 0.051);
+        assertThat(new Sweep(List.of(measured, extrapolated), 0.99).pareto()).containsExactly(measured);
+    }
+
+    @Test
+    void no_setting_is_higher_by_extrapolated_time() {
+        List<SweepPoint> points = new ArrayList<>();
+        for (String seed : List.of("0", "1", "2")) {
+            points.addAll(seeded(seed, "2", "gbb"));
+            seeded(seed, "4", "ggb")
+                    .forEach(point -> points.add(
+                            seed.equals("2")
+                                    ? point
+                                    : point.with(SweepPoint.EXTRAPOLATED_SHARE, seed.equals("0") ? 0.051 : 0.05)));
+        }
+        Sweep.BySeed compared = new Sweep(points, 0.99).bySeed().getFirst();
+        assertThat(compared.higher()).isEqualTo(2);
+        assertThat(SweepReport.bySeedText(compared))
+                .isEqualTo("higher than with replicas=2 for 2, lower for 0 of 3 seeds, undecided for 1: over 5 % of the"
+                        + " simulated time is extrapolated");
+    }
 }

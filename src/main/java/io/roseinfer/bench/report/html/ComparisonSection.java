@@ -57,10 +57,13 @@ final class ComparisonSection {
 
     private final String name;
     private final ComparisonResult.Own own;
+    /** Whether an arm's times are extrapolated, so that no change is better or worse. */
+    private final boolean isExtrapolated;
 
     private ComparisonSection(String name, ComparisonResult result) {
         this.name = name;
         this.own = result.roseinfer();
+        this.isExtrapolated = !Comparison.extrapolated(own.pairs()).isEmpty();
     }
 
     static List<Block> blocks(String name, ComparisonResult result) {
@@ -119,13 +122,20 @@ final class ComparisonSection {
     }
 
     private Block.Verdict verdict() {
+        boolean isUndecided = Comparison.isExtrapolated(own.pairs(), own.metric());
         boolean worse = own.worse().orElse(false);
         Block.Verdict verdict = new Block.Verdict(
-                        own.worse().isEmpty() ? Block.Tone.WARN : worse ? Block.Tone.BAD : Block.Tone.GOOD)
+                        own.worse().isEmpty() || isUndecided
+                                ? Block.Tone.WARN
+                                : worse ? Block.Tone.BAD : Block.Tone.GOOD)
                 .simulated(simulated(own.study()))
                 .strong(Markup.metric(own.metric()));
         PairedRatio decides = own.ratios().get(own.metric());
-        if (decides == null) {
+        if (isUndecided) {
+            verdict.text(" is ")
+                    .strong("undecided")
+                    .text(": " + ComparisonReport.extrapolated(own.pairs()) + ". " + ComparisonReport.UNCORRECTED);
+        } else if (decides == null) {
             if (worse) {
                 verdict.text(" is 0 in every run of one arm and in none of the other. ")
                         .strong("B is worse.");
@@ -257,10 +267,12 @@ final class ComparisonSection {
             }
             y += ROW;
         }
-        List<Block.Key> legend = List.of(
-                new Block.Key("k" + BETTER, "better"),
-                new Block.Key("k" + WORSE, "worse", OptionalInt.of(WORSE)),
-                new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
+        List<Block.Key> legend = isExtrapolated
+                ? List.of(new Block.Key("k" + Chart.NEUTRAL, "undecided"))
+                : List.of(
+                        new Block.Key("k" + BETTER, "better"),
+                        new Block.Key("k" + WORSE, "worse", OptionalInt.of(WORSE)),
+                        new Block.Key("k" + Chart.NEUTRAL, "no difference shown"));
         List<String> both = Stream.concat(own.a().stream(), own.b().stream()).toList();
         List<String> notes = new ArrayList<>(List.of(
                 "A: " + flags(Markup.withoutDirectories(own.a(), both)),
@@ -288,9 +300,9 @@ final class ComparisonSection {
                 + ")";
     }
 
-    /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither. */
-    private static int style(String metric, PairedRatio ratio) {
-        if (ratio.isEven()) {
+    /** Returns green for an improvement by the metric's direction, red for a regression, gray for neither and for extrapolated time. */
+    private int style(String metric, PairedRatio ratio) {
+        if (ratio.isEven() || isExtrapolated) {
             return Chart.NEUTRAL;
         }
         return ratio.low() > 1 == RunMetrics.isHigherBetter(metric) ? BETTER : WORSE;
@@ -346,7 +358,16 @@ final class ComparisonSection {
             row.add("0 in some run");
             rows.add(row);
         });
-        return new Block.Table(List.of("metric", "median A", "median B", "B / A", "from", "to", "detects"), rows);
+        return new Block.Table(
+                List.of(
+                        "metric",
+                        ComparisonReport.heading(own.pairs(), "median A", "a"),
+                        ComparisonReport.heading(own.pairs(), "median B", "b"),
+                        ComparisonReport.heading(own.pairs(), "B / A", "a", "b"),
+                        "from",
+                        "to",
+                        "detects"),
+                rows);
     }
 
     private List<String> medians(String metric) {
