@@ -1,6 +1,8 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import java.util.Arrays;
@@ -49,6 +51,10 @@ final class Admission implements QueueView {
     private long step;
     private long nowNanos;
     private boolean strict;
+
+    private long lastStepEndNanos = Long.MIN_VALUE;
+    private long lastStepNanos;
+    private int lastStepTokens;
 
     /** The latest arrival among the requests admitted for the first time in this iteration. */
     private long newestAdmitted = NONE;
@@ -108,6 +114,16 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public long lastStepNanos() {
+        return lastStepNanos;
+    }
+
+    @Override
+    public int lastStepTokens() {
+        return lastStepTokens;
+    }
+
+    @Override
     public int blockSize() {
         return pool.blockSize();
     }
@@ -147,6 +163,14 @@ final class Admission implements QueueView {
     void at(long now) {
         nowNanos = now;
         step = waitingQueue.steps();
+    }
+
+    /** Notes the duration and the tokens of a step that has ended, which policies see. */
+    void stepEnded(StepRecord ended) {
+        long startNanos = Math.max(ended.get(Fact.START_NANOS), lastStepEndNanos);
+        lastStepEndNanos = ended.endNanos();
+        lastStepNanos = lastStepEndNanos - startNanos;
+        lastStepTokens = (int) ended.get(Fact.TOKENS);
     }
 
     /** Starts an iteration that takes at most {@code maxShared} shared requests. */

@@ -45,24 +45,21 @@ final class DraftCost {
     private double variance;
     private double covariance;
 
-    private long lastEndNanos = Long.MIN_VALUE;
-
     /** Creates the cost on a device whose steps with drafts have up to {@code maxTokens} tokens. */
     DraftCost(int maxTokens) {
         this.maxTokens = maxTokens;
         this.cost = INITIAL_MAX / Math.max(1, maxTokens);
     }
 
-    /** Learns from a step that has ended. */
-    void learn(StepRecord step) {
-        long startNanos = Math.max(step.get(Fact.START_NANOS), lastEndNanos);
-        lastEndNanos = step.endNanos();
+    /** Learns from a step that has ended, and how long it took. */
+    void learn(StepRecord step, long nanos) {
         long tokens = step.get(Fact.TOKENS);
         boolean onlyDecodes = step.get(Fact.DECODE_ROWS) == step.get(Fact.ROWS);
-        if (onlyDecodes && tokens <= maxTokens && lastEndNanos > startNanos) {
-            double nanos = (double) (lastEndNanos - startNanos);
+        if (onlyDecodes && tokens <= maxTokens && nanos > 0) {
             double expected = levelNanos * relative(tokens);
-            learn((double) (tokens - 1), expected == 0 ? nanos : Math.min(nanos, MAX_EXCESS * expected));
+            learn(
+                    (double) (tokens - 1),
+                    expected == 0 ? (double) nanos : Math.min((double) nanos, MAX_EXCESS * expected));
         }
     }
 

@@ -387,7 +387,10 @@ public final class Scheduler {
         }
     }
 
-    /** Learns from the duration of a step that has been applied what drafts cost, on which their number depends. */
+    /**
+     * Takes the duration of a step that has been applied: policies see it, and what drafts cost, on which their number depends, is learned
+     * from it.
+     */
     public void learn(StepRecord step) {
         planner.learn(step);
     }

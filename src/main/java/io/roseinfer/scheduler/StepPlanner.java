@@ -367,10 +367,11 @@ final class StepPlanner implements StepBuilder {
         return false;
     }
 
-    /** Learns what drafts cost from a step that has ended. */
+    /** Notes for policies how long a step took that has ended, and learns what drafts cost. */
     void learn(StepRecord step) {
+        admission.stepEnded(step);
         if (maxRowDrafts > 0) {
-            draftCost.learn(step);
+            draftCost.learn(step, admission.lastStepNanos());
         }
     }
 

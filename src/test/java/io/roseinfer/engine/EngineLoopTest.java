@@ -9,9 +9,13 @@ import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.metrics.RequestTimeline;
+import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -67,6 +71,36 @@ class EngineLoopTest {
         LiveRequest live = submit(loop, request);
         run(loop);
         return completion(live).ids();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void policy_sees_the_duration_and_the_tokens_of_the_last_completed_step(int depth) {
+        List<List<Long>> completed = new ArrayList<>(List.of(List.of(0L, 0L)));
+        List<List<Long>> expected = new ArrayList<>();
+        List<List<Long>> seen = new ArrayList<>();
+        StepPolicy standard = StepPolicy.standard(false, false);
+        StepPolicy policy = step -> {
+            expected.add(completed.getLast());
+            seen.add(List.of(step.queue().lastStepNanos(), (long) step.queue().lastStepTokens()));
+            standard.plan(step);
+        };
+        AtomicLong endNanos = new AtomicLong();
+        StepObserver observer = (event, step) -> {
+            if (event == StepEvent.APPLIED) {
+                long startNanos = Math.max(step.get(Fact.START_NANOS), endNanos.getAndSet(step.endNanos()));
+                completed.add(List.of(step.endNanos() - startNanos, step.get(Fact.TOKENS)));
+            }
+        };
+        EngineOptions own = options.withScheduler(
+                options.scheduler().toBuilder().step(policy).build());
+        SimRunner runner = Models.runner(own, SimOptions.defaults().withMaxInFlight(depth));
+        LoneLoop loop = new LoneLoop(runner, own, Models.ticking(), Observers.ofSteps(observer));
+        for (int tokens = 1; tokens <= 5; tokens++) {
+            submit(loop, Models.request(7, IntStream.range(0, tokens).toArray()));
+        }
+        run(loop);
+        assertThat(seen).hasSizeGreaterThan(7).isEqualTo(expected);
     }
 
     @Test

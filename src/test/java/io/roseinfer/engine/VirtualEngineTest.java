@@ -170,6 +170,30 @@ class VirtualEngineTest {
                 .containsExactly(firstNanos, firstNanos + STEP_NANOS + 1, firstNanos + 2 * (STEP_NANOS + 1));
     }
 
+    /** With two steps in flight, the second is launched long before the device starts it. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void policy_sees_how_long_the_device_took_for_the_last_completed_step(int depth) {
+        List<List<Long>> seen = new ArrayList<>();
+        StepPolicy standard = StepPolicy.standard(false, false);
+        StepPolicy policy = step -> {
+            seen.add(List.of(step.queue().lastStepNanos(), (long) step.queue().lastStepTokens()));
+            standard.plan(step);
+        };
+        EngineOptions options = Models.options()
+                .withScheduler(SchedulerOptions.builder().step(policy).build());
+        Recorded run = new Recorded(1, depth, options, RoutingPolicy.pull(), 0);
+        ObservedRequest unused = run.submit(100, 3, 1, 2, 3, 4);
+        run.finish();
+        List<Long> none = List.of(0L, 0L);
+        List<Long> prefill = List.of(STEP_NANOS + 4, 4L);
+        List<Long> decode = List.of(STEP_NANOS + 1, 1L);
+        assertThat(seen)
+                .startsWith(none)
+                .containsSubsequence(none, prefill, decode)
+                .containsOnly(none, prefill, decode);
+    }
+
     @Test
     void request_bound_to_an_idle_replica_wakes_it() {
         Recorded run = new Recorded(2, RoutingPolicy.roundRobin());

@@ -16,17 +16,13 @@ class DraftCostTest {
     private static final int MAX_DRAFTS = 15;
 
     private final DraftCost learned = new DraftCost(MAX_TOKENS);
-    private long endNanos;
 
     private void step(int rows, int tokens, int prefillRows, double nanos) {
         StepRecord step = new StepRecord();
-        step.set(Fact.START_NANOS, endNanos);
-        step.set(Fact.DEVICE_NANOS, Math.round(nanos));
         step.set(Fact.ROWS, rows);
         step.set(Fact.TOKENS, tokens);
         step.set(Fact.DECODE_ROWS, rows - prefillRows);
-        endNanos = step.endNanos();
-        learned.learn(step);
+        learned.learn(step, Math.round(nanos));
     }
 
     /** Runs steps of random drafts, whose durations scatter by 5 %. */

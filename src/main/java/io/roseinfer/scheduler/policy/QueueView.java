@@ -19,6 +19,16 @@ public interface QueueView {
      */
     long nowNanos();
 
+    /**
+     * Returns how long the replica's last completed step took, in nanoseconds of the engine's clock: until its results were
+     * applied, from the start of its planning, or from the end of the step completed before it if that is later. While steps
+     * are in flight, the step planned last is not completed. 0 before the first step is.
+     */
+    long lastStepNanos();
+
+    /** Returns the number of tokens that the replica's last completed step computed; 0 before the first step is completed. */
+    int lastStepTokens();
+
     /** Returns the number of tokens per KV block. */
     int blockSize();
 
