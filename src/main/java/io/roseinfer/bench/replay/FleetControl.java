@@ -37,6 +37,8 @@ final class FleetControl implements FleetView {
 
     private final long[] usedNanos;
     private final long[] failedNanos;
+    private final AgedCount arrivals;
+    private final AgedCount completions;
     private long nextCallNanos = NEVER;
     private long nowNanos;
 
@@ -50,6 +52,8 @@ final class FleetControl implements FleetView {
         this.sinceNanos = new long[engines];
         this.usedNanos = new long[engines];
         this.failedNanos = new long[engines];
+        this.arrivals = new AgedCount(plan.age().countsSent() ? 0 : plan.age().nanos());
+        this.completions = new AgedCount(plan.age().nanos());
         Arrays.fill(failedNanos, NEVER);
         deaths.addAll(plan.deaths());
         scaling.ifPresent(this::begin);
@@ -95,6 +99,16 @@ final class FleetControl implements FleetView {
             nextCallNanos = nowNanos + asked.intervalNanos();
         }
         count();
+    }
+
+    /** Counts a request that arrives. */
+    void arrived(long nanos) {
+        arrivals.add(nanos);
+    }
+
+    /** Counts a request that has ended. */
+    void ended(long nanos) {
+        completions.add(nanos);
     }
 
     /** Notices engines that have drained; called after each event of the engine. */
@@ -226,5 +240,15 @@ final class FleetControl implements FleetView {
     @Override
     public int waiting() {
         return engine.sharedRequests();
+    }
+
+    @Override
+    public long arrivals() {
+        return arrivals.at(nowNanos());
+    }
+
+    @Override
+    public long completions() {
+        return completions.at(nowNanos());
     }
 }

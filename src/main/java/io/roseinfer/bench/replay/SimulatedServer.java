@@ -446,12 +446,14 @@ public final class SimulatedServer {
 
         private void submit(Request request) {
             GenerationRequest asked = request.asked();
+            control.arrived(request.queuedNanos);
             try {
                 ObservedRequest observed = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
                 submitted.put(observed, request);
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 request.failedNanos = request.queuedNanos;
+                control.ended(request.queuedNanos);
                 free(request);
                 continueAfter(request);
             }
@@ -485,6 +487,7 @@ public final class SimulatedServer {
                         request.wasAdmitted ? "engine " + timeline.replica() + " stopped" : "no engine serves");
                 request.failedNanos = timeline.finishedNanos();
             }
+            control.ended(timeline.finishedNanos());
             free(request);
             if (request.next.isPresent()) {
                 continueAfter(request, engine.generatedIds(observed));

@@ -24,4 +24,16 @@ public interface FleetView {
 
     /** Returns the waiting requests that no replica has been chosen for. */
     int waiting();
+
+    /**
+     * Returns the number of requests that have arrived since the start of the run, with rejected ones. It is current, unless
+     * {@link ViewAge#countsSent} is false: then it is as old as {@link #completions}.
+     */
+    long arrivals();
+
+    /**
+     * Returns the number of requests that have ended since the start of the run, completed, failed or rejected; as old as
+     * {@link #serving}.
+     */
+    long completions();
 }

@@ -41,6 +41,8 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests of fleets whose engines differ, fail, start and drain. {@code -Droseinfer.iters} sets the number of seeds. */
 @Tag("sim")
@@ -230,6 +232,28 @@ class FleetTest {
         assertThat(fleet(result).engineSeconds()).isEqualTo(0.155);
     }
 
+    /** Requests arrive at 0, 5, 6 and 12 ms and take 3 ms, except the third, which is too long and is rejected. */
+    @ParameterizedTest
+    @CsvSource({"0, true, 0 0 3 3 5 5", "9, true, 0 0 3 0 5 3", "9, false, 0 0 1 0 3 3"})
+    void scaling_policy_sees_how_many_requests_have_arrived_and_ended(
+            long ageMillis, boolean countsSent, String counts) {
+        List<Long> seen = new ArrayList<>();
+        ScalePolicy policy = fleet -> {
+            seen.addAll(List.of(fleet.arrivals(), fleet.completions()));
+            return 2;
+        };
+        FleetPlan plan = new FleetPlan(
+                List.of(),
+                new ViewAge(ageMillis * MILLI, countsSent),
+                Optional.of(new FleetPlan.Scaling(policy, 0, 10 * MILLI)));
+        List<OfferedRequest> requests = new ArrayList<>(at(3, 0, 5, 12, 12, 25).requests());
+        requests.add(2, OfferedRequest.of(6 * MILLI, new Prompt.Tokens(new int[200]), 3));
+        LoadResult result = server(2, RoutingPolicy.pull(), plan, engine -> MILLISECOND_STEPS)
+                .run(new OfferedLoad(requests, OfferedLoad.Pacing.SCHEDULED));
+        assertThat(result.completed()).hasSize(5);
+        assertThat(seen.stream().limit(6).map(String::valueOf)).containsExactly(counts.split(" "));
+    }
+
     @Test
     void engines_that_start_are_cancelled_first_and_failed_ones_do_not_start() {
         ScalePolicy policy = fleet -> fleet.nowNanos() == 20 * MILLI ? 1 : 9;
@@ -318,6 +342,7 @@ class FleetTest {
         ScalePolicy policy = fleet -> {
             assertThat(fleet.serving().size() + fleet.starting() + fleet.draining())
                     .isLessThanOrEqualTo(fleet.maxReplicas());
+            assertThat(fleet.completions()).isBetween(0L, fleet.arrivals());
             return dice.chance(changes)
                     ? dice.between(1, engines)
                     : Math.max(1, fleet.serving().size() + fleet.starting());
