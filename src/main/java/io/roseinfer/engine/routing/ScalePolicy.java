@@ -4,8 +4,8 @@ package io.roseinfer.engine.routing;
  * Chooses how many replicas serve. This is the extension point for autoscaling research: it is asked at fixed
  * intervals of simulated time, always by one thread.
  *
- * <p>A rate of requests is the difference of {@link FleetView#arrivals} or {@link FleetView#completions} between two
- * calls, divided by that of {@link FleetView#nowNanos}.
+ * <p>The change of {@link FleetView#arrivals} or {@link FleetView#completions} between two calls, divided by the change of
+ * {@link FleetView#nowNanos}, is a rate.
  *
  * <p>A further replica serves after its start-up time, with an empty prefix cache. If there are too many, those that
  * start last are cancelled first. Then serving ones drain, highest number first: they accept no requests, and are off
