@@ -209,7 +209,7 @@ public final class FleetFlags {
             }
             return Optional.empty();
         }
-        ScalePolicy policy = PolicyChoice.of("--scale-policy", ScalePolicy.class)
+        ScalePolicy policy = ExtensionChoice.of("--scale-policy", ScalePolicy.class)
                 .or(ALL, () -> fleet -> fleet.maxReplicas())
                 .make(scalePolicy);
         return Optional.of(new FleetPlan.Scaling(

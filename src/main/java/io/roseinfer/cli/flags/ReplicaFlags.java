@@ -96,7 +96,7 @@ final class ReplicaFlags {
 
     /** Returns a new routing policy. */
     RoutingPolicy policy() {
-        PolicyChoice<RoutingPolicy> choice = PolicyChoice.of("--routing", RoutingPolicy.class);
+        ExtensionChoice<RoutingPolicy> choice = ExtensionChoice.of("--routing", RoutingPolicy.class);
         for (BuiltIn known : BUILT_IN) {
             choice.or(known.name, known.policy);
             known.argument.ifPresent(argument -> choice.orWithArgument(known.name, argument.label, argument.policy));

@@ -31,7 +31,7 @@ public final class SpeculateFlag {
      * @throws BadInput if there is no such drafter
      */
     public Drafter drafter() {
-        return PolicyChoice.of(FLAG, Drafter.class)
+        return ExtensionChoice.of(FLAG, Drafter.class)
                 .or("none", Drafter::none)
                 .or("ngram", () -> Drafter.ngram(DEFAULT_TOKENS))
                 .orWithArgument("ngram", "N", argument -> Drafter.ngram(tokens(argument)))

@@ -123,7 +123,7 @@ public record StepCostsChoice(String name, RecordedModel model, Function<ModelSp
             return new StepCostsChoice(name, RecordedModel.NONE, roofline(flag, text.substring(ROOFLINE.length())));
         }
         if (isClass(text)) {
-            CostModel custom = PolicyChoice.of(flag, CostModel.class).make(text);
+            CostModel custom = ExtensionChoice.of(flag, CostModel.class).make(text);
             return of(name, StepCosts.of(text, new NamedCosts(name, custom), 0));
         }
         return of(name, ShippedCosts.load(text));

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests of policy flags whose value is a source file. */
-class PolicySourceTest {
+/** Tests of flags whose value is a source file, such as policies. */
+class ExtensionSourceTest {
     private static final String POLICY = """
             import io.roseinfer.scheduler.policy.*;
 
@@ -51,7 +51,7 @@ class PolicySourceTest {
     private Path folder;
 
     private static AdmissionPolicy make(String value) {
-        return PolicyChoice.of("--policy", AdmissionPolicy.class)
+        return ExtensionChoice.of("--policy", AdmissionPolicy.class)
                 .or("fifo", AdmissionPolicy::fifo)
                 .make(value);
     }
@@ -152,10 +152,11 @@ class PolicySourceTest {
     void flags_with_the_same_text_share_one_object() {
         Map<String, Object> made = new HashMap<>();
         String name = Both.class.getName();
-        AdmissionPolicy admission =
-                PolicyChoice.of("--policy", AdmissionPolicy.class).sharing(made).make(name + ":1");
-        PolicyChoice<StepPolicy> steps =
-                PolicyChoice.of("--step", StepPolicy.class).sharing(made);
+        AdmissionPolicy admission = ExtensionChoice.of("--policy", AdmissionPolicy.class)
+                .sharing(made)
+                .make(name + ":1");
+        ExtensionChoice<StepPolicy> steps =
+                ExtensionChoice.of("--step", StepPolicy.class).sharing(made);
         assertThat((Object) steps.make(name + ":1")).isSameAs(admission);
         assertThat((Object) steps.make(name + ":2")).isNotSameAs(admission);
     }
@@ -186,12 +187,12 @@ class PolicySourceTest {
                 .isEqualTo(5);
     }
 
-    /** {@link PolicyChoice} is on the class path. */
+    /** {@link ExtensionChoice} is on the class path. */
     @Test
     void class_of_the_file_takes_precedence_over_the_class_path() throws IOException {
         String source =
-                "package io.roseinfer.cli.flags;\n" + POLICY.formatted(8).replace("Look", "PolicyChoice");
-        Path file = Files.writeString(folder.resolve("PolicyChoice.java"), source);
+                "package io.roseinfer.cli.flags;\n" + POLICY.formatted(8).replace("Look", "ExtensionChoice");
+        Path file = Files.writeString(folder.resolve("ExtensionChoice.java"), source);
         assertThat(make(file.toString()).lookahead()).isEqualTo(8);
     }
 

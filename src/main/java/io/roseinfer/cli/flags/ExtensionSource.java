@@ -33,13 +33,13 @@ import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles a policy's source file in memory, against the class path of this process. A file is compiled once per process, so editing it during a
- * comparison does not change the policy. Thread-safe.
+ * Compiles a source file in memory, against the class path of this process. A file is compiled once per process, so editing it during a
+ * comparison does not change its classes. Thread-safe.
  */
-final class PolicySource {
+final class ExtensionSource {
     private static final Map<Path, Loader> COMPILED = new ConcurrentHashMap<>();
 
-    private PolicySource() {}
+    private ExtensionSource() {}
 
     /**
      * Returns the only top-level class of a source file that implements a type.
@@ -161,7 +161,7 @@ final class PolicySource {
         private final Map<String, byte[]> classes;
 
         Loader(Map<String, byte[]> classes) {
-            super(PolicySource.class.getClassLoader());
+            super(ExtensionSource.class.getClassLoader());
             this.classes = classes;
         }
 

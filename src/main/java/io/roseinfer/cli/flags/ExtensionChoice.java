@@ -13,10 +13,10 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * A policy named by a flag: a built-in policy, a source file ending in {@code .java}, or a class on the class path. Text after a colon is the
- * constructor's argument: {@code FILE.java:ARGUMENT} or {@code CLASS:ARGUMENT}.
+ * An object of the user's choice, such as a policy, named by a flag: a built-in name, a source file ending in {@code .java}, or a class on the
+ * class path. Text after a colon is the constructor's argument: {@code FILE.java:ARGUMENT} or {@code CLASS:ARGUMENT}.
  */
-final class PolicyChoice<T> {
+final class ExtensionChoice<T> {
     private static final String NOT_FOUND =
             "; the class was not found, so name its source FILE.java, or add its folder or jar by ROSEINFER_CLASSPATH=FOLDER";
     private static final String SOURCE = ".java";
@@ -28,43 +28,43 @@ final class PolicyChoice<T> {
     private final Map<String, WithArgument<T>> withArgument = new LinkedHashMap<>();
 
     /**
-     * A built-in policy with an argument.
+     * A built-in object with an argument.
      *
      * @param form its name and argument as in the help
      */
-    private record WithArgument<T>(String form, Function<String, T> policy) {}
+    private record WithArgument<T>(String form, Function<String, T> factory) {}
 
-    private PolicyChoice(String flag, Class<T> type) {
+    private ExtensionChoice(String flag, Class<T> type) {
         this.flag = flag;
         this.type = type;
     }
 
-    static <T> PolicyChoice<T> of(String flag, Class<T> type) {
-        return new PolicyChoice<>(flag, type);
+    static <T> ExtensionChoice<T> of(String flag, Class<T> type) {
+        return new ExtensionChoice<>(flag, type);
     }
 
     /** Reuses the objects of other flags with the same text, if they have the type; adds its own. */
-    PolicyChoice<T> sharing(Map<String, Object> made) {
+    ExtensionChoice<T> sharing(Map<String, Object> made) {
         shared = made;
         return this;
     }
 
-    /** Adds a built-in policy. */
-    PolicyChoice<T> or(String name, Supplier<T> policy) {
-        builtIn.put(name, policy);
+    /** Adds a built-in name. */
+    ExtensionChoice<T> or(String name, Supplier<T> factory) {
+        builtIn.put(name, factory);
         return this;
     }
 
-    /** Adds a built-in policy with an argument after a colon, which the help names {@code label}. */
-    PolicyChoice<T> orWithArgument(String name, String label, Function<String, T> policy) {
-        withArgument.put(name, new WithArgument<>(name + ":" + label, policy));
+    /** Adds a built-in name with an argument after a colon, which the help names {@code label}. */
+    ExtensionChoice<T> orWithArgument(String name, String label, Function<String, T> factory) {
+        withArgument.put(name, new WithArgument<>(name + ":" + label, factory));
         return this;
     }
 
     /**
-     * Creates the policy that a flag names.
+     * Creates the object that a flag names.
      *
-     * @throws BadInput if there is no such policy, or its constructor fails
+     * @throws BadInput if there is no such name, file or class, or its constructor fails
      */
     T make(String text) {
         Supplier<T> known = builtIn.get(text);
@@ -85,7 +85,7 @@ final class PolicyChoice<T> {
 
     private T made(WithArgument<T> known, String text, String argument) {
         try {
-            return known.policy.apply(argument);
+            return known.factory.apply(argument);
         } catch (NumberFormatException e) {
             throw new BadInput(
                     flag + " is '" + text + "', whose argument '" + argument + "' is not the number that " + known.form
@@ -107,13 +107,13 @@ final class PolicyChoice<T> {
     private T byName(String text) {
         int colon = text.indexOf(':', text.contains(SOURCE + ":") ? text.indexOf(SOURCE + ":") : 0);
         try {
-            Class<? extends T> policy = named(colon < 0 ? text : text.substring(0, colon));
-            if (policy.isInterface()) {
-                throw new InstantiationException(policy.getName());
+            Class<? extends T> named = named(colon < 0 ? text : text.substring(0, colon));
+            if (named.isInterface()) {
+                throw new InstantiationException(named.getName());
             }
             return colon < 0
-                    ? policy.getDeclaredConstructor().newInstance()
-                    : policy.getDeclaredConstructor(String.class).newInstance(text.substring(colon + 1));
+                    ? named.getDeclaredConstructor().newInstance()
+                    : named.getDeclaredConstructor(String.class).newInstance(text.substring(colon + 1));
         } catch (InvocationTargetException e) {
             if (colon >= 0 && e.getCause() instanceof NumberFormatException) {
                 throw new BadInput(
@@ -140,7 +140,7 @@ final class PolicyChoice<T> {
         }
     }
 
-    /** Returns the built-in policies as a user writes them. */
+    /** Returns the built-in names as a user writes them. */
     private List<String> names() {
         return Stream.concat(
                         builtIn.keySet().stream(),
@@ -152,7 +152,7 @@ final class PolicyChoice<T> {
 
     private Class<? extends T> named(String name) throws ClassNotFoundException {
         return name.endsWith(SOURCE)
-                ? PolicySource.load(flag, Path.of(name), type)
+                ? ExtensionSource.load(flag, Path.of(name), type)
                 : Class.forName(name).asSubclass(type);
     }
 }
