@@ -45,6 +45,8 @@ public record DeviceOptions(
      */
     public record Ignored(String name, Object asked, String why) {}
 
+    private static final String OWN = "a custom device takes its options as the argument of its constructor";
+
     public DeviceOptions {
         Objects.requireNonNull(device, "device");
         gpus = List.copyOf(Objects.requireNonNull(gpus, "gpus"));
@@ -78,42 +80,47 @@ public record DeviceOptions(
     public DeviceOptions inForce(Device on) {
         Objects.requireNonNull(on, "on");
         boolean onCuda = on == Device.CUDA;
+        boolean onCustom = on == Device.CUSTOM;
         return new DeviceOptions(
                 on,
                 onCuda ? gpus : List.of(),
-                on == Device.SIM ? Precision.AUTO : precision,
+                on == Device.SIM || onCustom ? Precision.AUTO : precision,
                 onCuda ? kvCache : KvPrecision.AUTO,
                 on == Device.CPU ? threads : 0,
                 Optional.of(!onCuda || pagedAttention.orElse(true)),
-                Optional.of(onCuda && cudaGraph.orElse(true)),
+                onCustom ? Optional.empty() : Optional.of(onCuda && cudaGraph.orElse(true)),
                 onCuda && profilerRanges,
-                Optional.of(!onCuda || batchInvariant.orElse(false)));
+                onCustom ? Optional.empty() : Optional.of(!onCuda || batchInvariant.orElse(false)));
     }
 
     /** Returns the options without effect on a device, that is, those that differ from {@link #inForce}. */
     public List<Ignored> ignored(Device on) {
         DeviceOptions used = inForce(on);
         boolean onSim = on == Device.SIM;
+        boolean onCustom = on == Device.CUSTOM;
         List<Ignored> all = new ArrayList<>();
         differing(pagedAttention, used.pagedAttention)
                 .ifPresent(asked -> all.add(new Ignored("paged_attn", asked, "attention is always paged there")));
         differing(cudaGraph, used.cudaGraph)
-                .ifPresent(asked -> all.add(new Ignored("cuda_graph", asked, "graphs need CUDA")));
+                .ifPresent(asked -> all.add(new Ignored("cuda_graph", asked, onCustom ? OWN : "graphs need CUDA")));
         if (profilerRanges != used.profilerRanges) {
             all.add(new Ignored("nvtx", profilerRanges, "profiler ranges need CUDA"));
         }
         if (kvCache != used.kvCache) {
             String why = onSim ? "it has no KV cache" : "the KV cache is fp32 there";
-            all.add(new Ignored("kv_cache_dtype", kvCache, why));
+            all.add(new Ignored("kv_cache_dtype", kvCache, onCustom ? OWN : why));
         }
         differing(batchInvariant, used.batchInvariant)
-                .ifPresent(
-                        asked -> all.add(new Ignored("batch_invariant", asked, "results are batch-invariant there")));
+                .ifPresent(asked -> all.add(
+                        new Ignored("batch_invariant", asked, onCustom ? OWN : "results are batch-invariant there")));
         if (threads != used.threads) {
-            all.add(new Ignored("threads", threads, "threads apply to the CPU only"));
+            all.add(new Ignored("threads", threads, onCustom ? OWN : "threads apply to the CPU only"));
         }
         if (precision != used.precision) {
-            all.add(new Ignored("dtype", precision, "it has no weights"));
+            all.add(new Ignored("dtype", precision, onCustom ? OWN : "it has no weights"));
+        }
+        if (!gpus.equals(used.gpus)) {
+            all.add(new Ignored("gpus", gpus, onCustom ? OWN : "GPUs need CUDA"));
         }
         return all;
     }

@@ -29,6 +29,7 @@ import io.roseinfer.model.family.Families;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.safetensors.Safetensors;
+import io.roseinfer.scheduler.PolicyFailure;
 import java.lang.System.Logger.Level;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
@@ -187,7 +188,7 @@ public final class Roseinfer {
     }
 
     /** Loads a model to devices, which the loaded model closes; if loading fails, they are closed. */
-    static LoadedModel load(
+    private static LoadedModel load(
             Settings settings,
             List<Backend> backends,
             List<String> warnings,
@@ -197,8 +198,7 @@ public final class Roseinfer {
             ModelFiles files = settings.maxModelLen() == 0 ? whole : whole.withContextLength(settings.maxModelLen());
             EngineOptions asked = options.apply(files.spec());
             warnings.addAll(files.warnings());
-            DeviceOptions device = settings.deviceOptions()
-                    .inForce(Settings.Device.of(backends.getFirst().kind()));
+            DeviceOptions device = settings.deviceOptions().inForce(device(settings, backends.getFirst()));
             Observers profiler = device.profilerRanges() ? profiler(settings, warnings) : Observers.NONE;
             EngineOptions engine = device.pagedAttention().orElse(true) ? asked : contiguous(asked, files.spec());
             RunnerLimits limits = EngineLimits.runnerLimits(engine, files.spec());
@@ -265,7 +265,7 @@ public final class Roseinfer {
         List<ModelRunner> runners = new ArrayList<>();
         try {
             for (Backend backend : backends) {
-                runners.addAll(backend.load(files.spec(), files.weights(), limits, replicas / backends.size()));
+                runners.addAll(load(backend, files, limits, replicas / backends.size()));
                 requireUninterrupted("loaded");
             }
         } catch (RuntimeException | Error e) {
@@ -273,6 +273,18 @@ public final class Roseinfer {
             throw e;
         }
         return runners;
+    }
+
+    private static List<ModelRunner> load(Backend backend, ModelFiles files, RunnerLimits limits, int replicas) {
+        try {
+            List<ModelRunner> loaded = List.copyOf(backend.load(files.spec(), files.weights(), limits, replicas));
+            if (loaded.size() != replicas) {
+                throw new PolicyFailure.Misuse("loaded " + loaded.size() + " replicas instead of " + replicas);
+            }
+            return loaded;
+        } catch (RuntimeException | LinkageError e) {
+            throw PolicyFailure.ofLoading(backend, e);
+        }
     }
 
     /**
@@ -301,13 +313,26 @@ public final class Roseinfer {
         }
     }
 
+    /** Returns the kind of a device that was opened; {@code AUTO} is the CPU or CUDA. */
+    private static Settings.Device device(Settings settings, Backend opened) {
+        return settings.device() != Settings.Device.AUTO
+                ? settings.device()
+                : opened instanceof CudaBackend ? Settings.Device.CUDA : Settings.Device.CPU;
+    }
+
     private static List<Backend> backends(Settings settings, List<String> warnings) {
         return switch (settings.device()) {
             case AUTO -> best(settings, warnings);
             case CPU -> List.of(cpu(settings));
             case CUDA -> gpus(settings);
             case SIM -> List.of(sim(settings));
+            case CUSTOM -> List.of(custom(settings));
         };
+    }
+
+    private static Backend custom(Settings settings) {
+        return Objects.requireNonNull(
+                settings.backend().orElseThrow().get(), "the supplier of Settings.withBackend returned null");
     }
 
     /** Returns CUDA if it is usable and has the precision, else the CPU, with a warning if there is a driver. */

@@ -9,8 +9,10 @@ import io.roseinfer.hub.HubSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -19,6 +21,7 @@ import java.util.stream.Collectors;
  * @param model a directory, a hub id, {@code builtin:tiny}, {@code builtin:chat} or {@code random:SHAPE}; see
  *     {@link Roseinfer#open(String)}
  * @param deviceOptions the device and its options
+ * @param backend creates the backend of {@link Device#CUSTOM}; empty for other devices
  * @param replicas number of replicas, each with its own loop, scheduler and KV pool
  * @param routing chooses the replica that serves a request
  * @param maxModelLen maximum tokens per sequence, prompt and completion together, as in vLLM; everything sized by the
@@ -32,6 +35,7 @@ import java.util.stream.Collectors;
 public record Settings(
         String model,
         DeviceOptions deviceOptions,
+        Optional<Supplier<? extends Backend>> backend,
         int replicas,
         RoutingPolicy routing,
         int maxModelLen,
@@ -52,20 +56,26 @@ public record Settings(
         CPU,
         CUDA,
         /** A simulated model whose tokens are hashes, to run the scheduler without the arithmetic. */
-        SIM;
+        SIM,
+        /** The backend of {@link Settings#withBackend}. */
+        CUSTOM;
 
-        static Device of(Backend.Kind kind) {
-            return switch (kind) {
-                case CPU -> CPU;
-                case CUDA -> CUDA;
-                case SIM -> SIM;
-            };
-        }
+        /** The kinds that need no backend. */
+        public static final List<Device> BUILT_IN = List.of(AUTO, CPU, CUDA, SIM);
     }
 
     public Settings {
         Objects.requireNonNull(model, "model");
         Objects.requireNonNull(deviceOptions, "deviceOptions");
+        Objects.requireNonNull(backend, "backend");
+        if (backend.isPresent() != (deviceOptions.device() == Device.CUSTOM)) {
+            throw BadInput.of(
+                    "device",
+                    deviceOptions.device(),
+                    backend.isPresent()
+                            ? "it must be CUSTOM if there is a backend: use Settings.withBackend"
+                            : "it needs a backend: use Settings.withBackend");
+        }
         BadInput.require(replicas >= 1 && replicas <= MAX_REPLICAS, "replicas", replicas, "1 to " + MAX_REPLICAS);
         List<Integer> gpus = deviceOptions.gpus();
         if (gpus.size() > 1
@@ -86,6 +96,7 @@ public record Settings(
         return new Settings(
                 model,
                 DeviceOptions.of(Device.AUTO),
+                Optional.empty(),
                 1,
                 RoutingPolicy.pull(),
                 0,
@@ -100,14 +111,35 @@ public record Settings(
         return deviceOptions.device();
     }
 
-    /** Returns the same settings with other device options. */
+    /**
+     * Returns the same settings with other device options, and without a custom backend unless the device is
+     * {@link Device#CUSTOM}.
+     *
+     * @throws BadInput if the device is {@code CUSTOM} and there is no backend
+     */
     public Settings withDeviceOptions(DeviceOptions value) {
-        return new Settings(model, value, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
+        Objects.requireNonNull(value, "deviceOptions");
+        return with(value, value.device() == Device.CUSTOM ? backend : Optional.empty());
+    }
+
+    private Settings with(DeviceOptions value, Optional<Supplier<? extends Backend>> created) {
+        return new Settings(
+                model, value, created, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
 
     /** Returns the same settings for another kind of device. */
     public Settings withDevice(Device value) {
         return withDeviceOptions(deviceOptions.withDevice(value));
+    }
+
+    /**
+     * Returns the same settings for a custom device, {@link Device#CUSTOM}.
+     *
+     * @param value is called once per load; the loaded model closes the backend that it returns
+     */
+    public Settings withBackend(Supplier<? extends Backend> value) {
+        Objects.requireNonNull(value, "backend");
+        return with(deviceOptions.withDevice(Device.CUSTOM), Optional.of(value));
     }
 
     /** Returns the same settings with another precision of the weights. */
@@ -131,13 +163,22 @@ public record Settings(
      */
     public Settings withReplicas(int value) {
         return new Settings(
-                model, deviceOptions, value, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
+                model, deviceOptions, backend, value, routing, maxModelLen, tokenIdsOnly, offline, environment, engine);
     }
 
     /** Returns the same settings with another routing policy, which a single replica does not use. */
     public Settings withRouting(RoutingPolicy value) {
         return new Settings(
-                model, deviceOptions, replicas, value, maxModelLen, tokenIdsOnly, offline, environment, engine);
+                model,
+                deviceOptions,
+                backend,
+                replicas,
+                value,
+                maxModelLen,
+                tokenIdsOnly,
+                offline,
+                environment,
+                engine);
     }
 
     /**
@@ -146,32 +187,53 @@ public record Settings(
      * @throws BadInput if it is negative; loading throws it if the model's context is shorter
      */
     public Settings withMaxModelLen(int value) {
-        return new Settings(model, deviceOptions, replicas, routing, value, tokenIdsOnly, offline, environment, engine);
+        return new Settings(
+                model, deviceOptions, backend, replicas, routing, value, tokenIdsOnly, offline, environment, engine);
     }
 
     /** Returns the same settings for a model that is given token ids: an unreadable tokenizer is only a warning. */
     public Settings withTokenIdsOnly(boolean value) {
-        return new Settings(model, deviceOptions, replicas, routing, maxModelLen, value, offline, environment, engine);
+        return new Settings(
+                model, deviceOptions, backend, replicas, routing, maxModelLen, value, offline, environment, engine);
     }
 
     /** Returns the same settings with downloads forbidden or allowed. */
     public Settings withOffline(boolean value) {
         return new Settings(
-                model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, value, environment, engine);
+                model,
+                deviceOptions,
+                backend,
+                replicas,
+                routing,
+                maxModelLen,
+                tokenIdsOnly,
+                value,
+                environment,
+                engine);
     }
 
     /** Returns the same settings with other environment variables; those that are not read are dropped. */
     public Settings withEnvironment(Map<String, String> value) {
-        return new Settings(model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, offline, value, engine);
+        return new Settings(
+                model, deviceOptions, backend, replicas, routing, maxModelLen, tokenIdsOnly, offline, value, engine);
     }
 
     /** Returns the same settings with other options of the engine. */
     public Settings withEngine(EngineOptions value) {
         return new Settings(
-                model, deviceOptions, replicas, routing, maxModelLen, tokenIdsOnly, offline, environment, value);
+                model,
+                deviceOptions,
+                backend,
+                replicas,
+                routing,
+                maxModelLen,
+                tokenIdsOnly,
+                offline,
+                environment,
+                value);
     }
 
-    /** Returns all settings, but only the names of the environment variables. */
+    /** Returns all settings except the backend, but only the names of the environment variables. */
     @Override
     public String toString() {
         return "Settings[model=" + model + ", deviceOptions=" + deviceOptions + ", replicas=" + replicas + ", routing="

@@ -16,9 +16,10 @@
  * version 1.0 a release may change the API; the changelog lists the changes.
  *
  * <p>Everything else is public only because other packages need it, and may change with any release.
- * {@link io.roseinfer.LoadedModel#runner}, {@code Engine.open}, {@link io.roseinfer.engine.OnlineScheduler},
- * {@link io.roseinfer.engine.EngineLimits}, {@link io.roseinfer.engine.EngineWarmUp} and the observers of
- * {@link io.roseinfer.observe} are for experiments with roseinfer itself.
+ * {@link io.roseinfer.backend.Backend} and its types, {@link io.roseinfer.LoadedModel#runner}, {@code Engine.open},
+ * {@link io.roseinfer.engine.OnlineScheduler}, {@link io.roseinfer.engine.EngineLimits},
+ * {@link io.roseinfer.engine.EngineWarmUp} and the observers of {@link io.roseinfer.observe} are for experiments with
+ * roseinfer itself.
  */
 @NullMarked
 package io.roseinfer;

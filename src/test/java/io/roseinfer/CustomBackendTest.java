@@ -1,56 +1,209 @@
 package io.roseinfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.roseinfer.backend.Backend;
-import io.roseinfer.backend.ModelRunner;
-import io.roseinfer.backend.RunnerLimits;
-import io.roseinfer.backend.sim.SimBackend;
-import io.roseinfer.backend.sim.SimOptions;
-import io.roseinfer.hub.DownloadListener;
-import io.roseinfer.model.ModelSpec;
-import io.roseinfer.model.Weights;
+import io.roseinfer.backend.KvPrecision;
+import io.roseinfer.backend.Precision;
+import io.roseinfer.backend.cpu.CpuBackend;
+import io.roseinfer.backend.cpu.CpuOptions;
+import io.roseinfer.base.Clock;
+import io.roseinfer.base.RoseException.BackendUnavailable;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
+import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.engine.Completion;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GeneratedToken;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.engine.routing.RoutingPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Loading on a custom device. */
+/** Loading and running on a custom device. */
 class CustomBackendTest {
-    private record Accelerator(SimBackend device) implements Backend {
-        @Override
-        public Kind kind() {
-            return device.kind();
-        }
+    private static final GenerationRequest THREE =
+            GenerationRequest.ofTokens(6, 7).withMaxNewTokens(3);
 
-        @Override
-        public String name() {
-            return "accelerator-7";
-        }
+    private static Settings settings(String fault) {
+        return Settings.of("builtin:tiny").withBackend(() -> new CustomDevice(fault));
+    }
 
-        @Override
-        public String description() {
-            return "a device with a custom name";
-        }
+    private static List<Integer> ids(Completion completion) {
+        return completion.tokens().stream().map(GeneratedToken::id).toList();
+    }
 
-        @Override
-        public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
-            return device.load(spec, weights, limits);
-        }
-
-        @Override
-        public void close() {
-            device.close();
+    @Test
+    void engine_serves_on_a_custom_device() {
+        try (Engine engine = Roseinfer.open(settings(""))) {
+            assertThat(ids(engine.generate(THREE))).containsExactly(8, 9, 10);
         }
     }
 
     @Test
-    void options_in_force_depend_on_the_kind_of_device_not_its_name() {
-        Settings settings = Settings.of("random:gpt2").withThreads(3);
-        Backend device = new Accelerator(new SimBackend(SimOptions.defaults()));
-        try (LoadedModel model = Roseinfer.load(
-                settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), DownloadListener.SILENT)) {
-            assertThat(model.device()).isEqualTo("accelerator-7");
-            assertThat(model.deviceOptions()).isEqualTo(settings.deviceOptions().inForce(Settings.Device.SIM));
+    void one_backend_loads_all_replicas() {
+        List<CustomDevice> created = new ArrayList<>();
+        Settings two = Settings.of("builtin:tiny")
+                .withRouting(RoutingPolicy.roundRobin())
+                .withReplicas(2)
+                .withBackend(() -> {
+                    created.add(new CustomDevice());
+                    return created.getLast();
+                });
+        try (LoadedModel model = Roseinfer.load(two);
+                Engine engine = model.serve()) {
+            assertThat(created).hasSize(1);
+            assertThat(model.replicas()).isEqualTo(2);
+            assertThat(ids(engine.generate(THREE))).isEqualTo(ids(engine.generate(THREE)));
+        }
+    }
+
+    @Test
+    void every_load_creates_a_backend_and_closes_it() {
+        List<CustomDevice> created = new ArrayList<>();
+        Settings settings = Settings.of("builtin:tiny").withBackend(() -> {
+            created.add(new CustomDevice());
+            return created.getLast();
+        });
+        Roseinfer.load(settings).close();
+        Roseinfer.load(settings).close();
+        assertThat(created).hasSize(2).allMatch(CustomDevice::isClosed);
+    }
+
+    @Test
+    void device_is_described_by_its_backend() {
+        try (LoadedModel model = Roseinfer.load(settings(""))) {
+            assertThat(model.device()).isEqualTo("adder-7");
+            assertThat(model.threads()).isEqualTo(5);
+            assertThat(model.precision()).isEmpty();
+        }
+    }
+
+    @Test
+    void options_of_built_in_devices_are_not_in_force() {
+        Settings asked = settings("");
+        DeviceOptions options = asked.deviceOptions()
+                .withThreads(3)
+                .withPrecision(Precision.INT8)
+                .withKvCache(KvPrecision.FP8)
+                .withBatchInvariant(true);
+        try (LoadedModel model = Roseinfer.load(asked.withDeviceOptions(options))) {
+            assertThat(model.deviceOptions())
+                    .isEqualTo(DeviceOptions.of(Settings.Device.CUSTOM).inForce(Settings.Device.CUSTOM));
+            assertThat(model.deviceOptions().batchInvariant()).isEmpty();
+        }
+    }
+
+    /** The settings' threads do not apply to a backend that the user opened. */
+    @Test
+    void built_in_backend_of_the_user_is_a_custom_device() {
+        Settings scalar = Settings.of("builtin:tiny")
+                .withThreads(3)
+                .withBackend(() -> new CpuBackend(CpuOptions.defaults().withThreads(1), Clock.system()));
+        try (LoadedModel model = Roseinfer.load(scalar)) {
+            assertThat(model.deviceOptions().device()).isEqualTo(Settings.Device.CUSTOM);
+            assertThat(model.deviceOptions().threads()).isZero();
+            assertThat(model.threads()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void custom_device_without_a_backend_is_rejected_with_the_remedy() {
+        assertThatThrownBy(() -> Settings.of("builtin:tiny").withDevice(Settings.Device.CUSTOM))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("device is CUSTOM; it needs a backend: use Settings.withBackend");
+    }
+
+    @Test
+    void backend_for_a_built_in_device_is_rejected_with_the_remedy() {
+        Settings cpu = Settings.of("builtin:tiny").withDevice(Settings.Device.CPU);
+        assertThatThrownBy(() -> new Settings(
+                        cpu.model(),
+                        cpu.deviceOptions(),
+                        Optional.of(CustomDevice::new),
+                        1,
+                        cpu.routing(),
+                        0,
+                        false,
+                        false,
+                        cpu.environment(),
+                        cpu.engine()))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("device is CPU; it must be CUSTOM if there is a backend: use Settings.withBackend");
+    }
+
+    @Test
+    void other_settings_keep_the_backend_and_another_device_drops_it() {
+        Settings custom = settings("").withThreads(1).withMaxModelLen(100).withEngine(EngineOptions.defaults());
+        assertThat(custom.backend()).isPresent();
+        assertThat(custom.withDevice(Settings.Device.SIM).backend()).isEmpty();
+    }
+
+    @Test
+    void settings_with_a_backend_are_readable() {
+        assertThat(settings("").toString()).contains("device=CUSTOM").doesNotContain("Lambda");
+    }
+
+    @Test
+    void exception_while_loading_names_the_device_and_its_line() {
+        assertThatThrownBy(() -> Roseinfer.load(settings("load")))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageMatching("the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom"
+                        + " at io.roseinfer.CustomDevice.failIn\\(CustomDevice.java:\\d+\\);"
+                        + " fix it, or choose another device");
+    }
+
+    @Test
+    void missing_native_library_names_the_device() {
+        assertThatThrownBy(() -> Roseinfer.load(settings("link")))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageStartingWith(
+                        "the device io.roseinfer.CustomDevice threw java.lang.UnsatisfiedLinkError: no adder at ");
+    }
+
+    @Test
+    void wrong_number_of_loaded_replicas_names_the_device() {
+        assertThatThrownBy(() -> Roseinfer.load(settings("replicas")))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessage("the device io.roseinfer.CustomDevice loaded 2 replicas instead of 1;"
+                        + " fix it, or choose another device");
+    }
+
+    @Test
+    void device_s_own_rejection_of_a_model_is_unchanged() {
+        assertThatThrownBy(() -> Roseinfer.load(settings("model")))
+                .isInstanceOf(BadModel.class)
+                .hasMessage("the adder has no such model");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"submit", "await"})
+    void exception_in_a_step_stops_the_engine_and_names_the_device(String fault) {
+        try (LoadedModel model = Roseinfer.load(settings(fault));
+                Engine engine = model.serve()) {
+            assertThatThrownBy(() -> engine.generate(THREE))
+                    .isInstanceOf(EngineStopped.class)
+                    .hasMessageContaining("the device io.roseinfer.CustomDevice$Runner threw"
+                            + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice$Runner." + fault
+                            + "(CustomDevice.java:");
+            assertThatThrownBy(() -> engine.submit(THREE)).isInstanceOf(EngineStopped.class);
+        }
+    }
+
+    @Test
+    void token_outside_of_the_vocabulary_fails_its_request_alone() {
+        try (LoadedModel model = Roseinfer.load(settings("vocabulary"));
+                Engine engine = model.serve()) {
+            assertThatThrownBy(() -> engine.generate(THREE))
+                    .isInstanceOf(DeviceFailure.class)
+                    .hasMessageStartingWith("the device sampled a token id outside of the model's vocabulary");
+            assertThat(engine.failure(0)).isEmpty();
         }
     }
 }

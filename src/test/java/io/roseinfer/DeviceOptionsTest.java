@@ -21,6 +21,7 @@ class DeviceOptionsTest {
             .withPrecision(Precision.INT8)
             .withKvCache(KvPrecision.FP8)
             .withThreads(3)
+            .withGpus(List.of(1))
             .withPagedAttention(false)
             .withCudaGraph(true)
             .withProfilerRanges(true)
@@ -38,9 +39,10 @@ class DeviceOptionsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "CPU, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant'",
+        "CPU, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant gpus'",
         "CUDA, 'threads'",
-        "SIM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype'"
+        "SIM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype gpus'",
+        "CUSTOM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype gpus'"
     })
     void options_without_effect_on_a_device_are_ignored_there(Device device, String ignored) {
         assertThat(names(ALL.ignored(device))).containsExactly(ignored.split(" "));
@@ -69,5 +71,11 @@ class DeviceOptionsTest {
                 .withCudaGraph(false)
                 .withBatchInvariant(true);
         assertThat(same.ignored(Device.CPU)).isEmpty();
+    }
+
+    @Test
+    void unknown_properties_of_a_custom_device_are_empty() {
+        assertThat(ALL.inForce(Device.CUSTOM).batchInvariant()).isEmpty();
+        assertThat(ALL.inForce(Device.CUSTOM).cudaGraph()).isEmpty();
     }
 }

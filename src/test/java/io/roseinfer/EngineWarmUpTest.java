@@ -8,11 +8,8 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.sim.SimBackend;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.engine.EngineWarmUp;
-import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -23,8 +20,8 @@ class EngineWarmUpTest {
     /** The simulated device, with this much warm-up of the host code. */
     private record Asking(SimBackend device, long warmUpNanos) implements Backend {
         @Override
-        public Kind kind() {
-            return device.kind();
+        public String name() {
+            return device.name();
         }
 
         @Override
@@ -47,10 +44,9 @@ class EngineWarmUpTest {
     private static int steps(long warmUpNanos) {
         AtomicInteger steps = new AtomicInteger();
         SimOptions counted = SimOptions.defaults().withOnStep(step -> steps.incrementAndGet());
-        Settings settings = Settings.of("random:gpt2");
-        Backend device = new Asking(new SimBackend(counted), warmUpNanos);
-        try (LoadedModel model = Roseinfer.load(
-                settings, List.of(device), new ArrayList<>(), spec -> settings.engine(), DownloadListener.SILENT)) {
+        Settings settings =
+                Settings.of("random:gpt2").withBackend(() -> new Asking(new SimBackend(counted), warmUpNanos));
+        try (LoadedModel model = Roseinfer.load(settings)) {
             assertThat(model.isWarm()).isFalse();
             model.warmUp();
             assertThat(model.isWarm()).isTrue();

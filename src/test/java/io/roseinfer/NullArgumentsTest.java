@@ -3,6 +3,7 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.ModelRunner;
@@ -63,6 +64,7 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -142,6 +144,7 @@ class NullArgumentsTest {
         put(Observers.class, Observers.NONE);
         put(ModelRunner.class, model.runner());
         put(Settings.class, settings);
+        put(Supplier.class, (Supplier<Backend>) CustomDevice::new);
         put(Settings.Device.class, Settings.Device.SIM);
         put(DeviceOptions.class, settings.deviceOptions());
         put(KvPrecision.class, KvPrecision.AUTO);

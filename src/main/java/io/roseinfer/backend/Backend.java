@@ -4,29 +4,13 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** A device that can run models. */
 public interface Backend extends AutoCloseable {
 
-    /** Kinds of devices, which determine the effective options. */
-    enum Kind {
-        /** CPU threads. */
-        CPU,
-        /** A GPU, through CUDA. */
-        CUDA,
-        /** A simulated device without weights, whose tokens are hashes. */
-        SIM
-    }
-
-    /** Returns the kind of device. */
-    Kind kind();
-
     /** Returns a short name for messages and results, such as {@code cpu}, {@code cuda} or {@code sim}. */
-    default String name() {
-        return kind().name().toLowerCase(Locale.ROOT);
-    }
+    String name();
 
     /** Returns a line that describes the device: processor, vector width, threads. */
     String description();

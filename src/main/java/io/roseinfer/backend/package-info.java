@@ -8,8 +8,8 @@
  * ({@link io.roseinfer.backend.StepCheck}). A runner that can time its operators is also a
  * {@link io.roseinfer.backend.StepProfiler.Source}.
  *
- * <p>Subpackages are the devices: {@code cpu}, {@code cuda}, and {@code sim}, a deterministic simulated model that tests use instead of
- * mocks.
+ * <p>Subpackages are the built-in devices: {@code cpu}, {@code cuda}, and {@code sim}, a deterministic simulated model that tests use
+ * instead of mocks. A program adds a device with {@code Settings.withBackend}, a command line with {@code --device}.
  */
 @NullMarked
 package io.roseinfer.backend;

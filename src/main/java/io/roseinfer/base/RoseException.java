@@ -308,8 +308,8 @@ public abstract sealed class RoseException extends RuntimeException {
     }
 
     /**
-     * The engine has stopped: it was closed, it failed, or a policy threw. Exit code 7; HTTP 503, or 500 for a request
-     * that was running.
+     * The engine has stopped: it was closed, it failed, or a policy or custom device threw. Exit code 7; HTTP 503, or 500
+     * for a request that was running.
      */
     public static final class EngineStopped extends RoseException implements Stopped {
         private final boolean suspectsRequest;

@@ -11,6 +11,7 @@ import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
+import io.roseinfer.scheduler.PolicyFailure;
 
 /**
  * Drives a runner without a scheduler: endless rows, greedy sampling, as many steps in flight as the device supports. All rows have
@@ -128,7 +129,11 @@ final class ModelSteps {
         flight.record.set(Fact.ROWS, flight.inputs.rows());
         flight.record.set(Fact.TOKENS, flight.inputs.tokens());
         observer.on(StepEvent.PACKED, flight.record);
-        runner.submit(flight.inputs, flight.outputs);
+        try {
+            runner.submit(flight.inputs, flight.outputs);
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofDevice(runner, thrown);
+        }
         observer.on(StepEvent.SUBMITTED, flight.record);
     }
 
@@ -143,7 +148,11 @@ final class ModelSteps {
     private void await() {
         Flight flight = flight(awaited);
         observer.on(StepEvent.AWAITING, flight.record);
-        runner.await();
+        try {
+            runner.await();
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofDevice(runner, thrown);
+        }
         observer.on(StepEvent.AWAITED, flight.record);
         awaited++;
         for (int sample = 0; sample < flight.inputs.samples(); sample++) {

@@ -81,7 +81,7 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
 
     @Option(
             names = "--backend",
-            paramLabel = "<auto|cpu|cuda[:N]|sim>",
+            paramLabel = "<auto|cpu|cuda[:N]|sim|CLASS|FILE.java[:ARG]>",
             converter = Place.Parser.class,
             description = "Same as --device.",
             showDefaultValue = Visibility.NEVER)

@@ -104,8 +104,8 @@ final class LiveRequest implements ObservedRequest {
 
     /** Whether a token has been written, or scanned for stop strings. */
     private boolean hasOutput;
-    /** Whether its last sample had no token that its constraints allow. */
-    private boolean noAllowedToken;
+    /** The status of its last sample, if that had no token. */
+    private StepOutputs.Status failedSample = StepOutputs.Status.NON_FINITE;
     /**
      * For each token that was scanned for stop strings and not yet written: the text to deliver with it, and the text after
      * it if it is the last one.
@@ -480,17 +480,20 @@ final class LiveRequest implements ObservedRequest {
     }
 
     private RoseException noToken() {
-        if (noAllowedToken) {
+        if (failedSample == StepOutputs.Status.NO_ALLOWED_TOKEN) {
             return new BadInput(
                     "no token is allowed: the request's constraints forbid every token with a finite logit");
         }
         return new DeviceFailure(
-                "the model's logits were not finite for this request; check the weights for NaN or infinity", true);
+                failedSample == StepOutputs.Status.OK
+                        ? "the device sampled a token id outside of the model's vocabulary for this request; fix the device"
+                        : "the model's logits were not finite for this request; check the weights for NaN or infinity",
+                true);
     }
 
     /** Records why its last sample has no token. */
     void sampledNothing(StepOutputs.Status status) {
-        noAllowedToken = status == StepOutputs.Status.NO_ALLOWED_TOKEN;
+        failedSample = status;
     }
 
     /** Records that its reader has a token already, so that no restart is transparent. */

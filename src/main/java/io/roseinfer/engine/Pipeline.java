@@ -9,6 +9,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
+import io.roseinfer.scheduler.PolicyFailure;
 import io.roseinfer.scheduler.Scheduler;
 
 /**
@@ -159,14 +160,39 @@ final class Pipeline {
         flight.pack();
         recordDuration(flight, Fact.PACK_NANOS, flight.record().plannedNanos());
         on(StepEvent.PACKED, flight);
-        if (lacksSampling) {
-            runner.submitPass(flight.inputs(), flight.outputs());
-        } else {
-            runner.submit(flight.inputs(), flight.outputs());
-        }
+        submit(flight);
         recordDuration(flight, Fact.SUBMIT_NANOS, flight.record().packedNanos());
         on(StepEvent.SUBMITTED, flight);
         launched++;
+    }
+
+    private void submit(Flight flight) {
+        try {
+            if (lacksSampling) {
+                runner.submitPass(flight.inputs(), flight.outputs());
+            } else {
+                runner.submit(flight.inputs(), flight.outputs());
+            }
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofDevice(runner, thrown);
+        }
+    }
+
+    private void submitSampling() {
+        lacksSampling = false;
+        try {
+            runner.submitSampling();
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofDevice(runner, thrown);
+        }
+    }
+
+    private void await() {
+        try {
+            runner.await();
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofDevice(runner, thrown);
+        }
     }
 
     /**
@@ -176,8 +202,7 @@ final class Pipeline {
     void startSampling() {
         Flight flight = flight(launched - 1);
         flight.constrain(scheduler);
-        lacksSampling = false;
-        runner.submitSampling();
+        submitSampling();
     }
 
     /** Waits for the oldest step in flight and applies it; its plan then has the sampled tokens. */
@@ -188,7 +213,7 @@ final class Pipeline {
         Flight flight = oldest();
         awaitingNanos = clock.nanos();
         on(StepEvent.AWAITING, flight);
-        runner.await();
+        await();
         awaited(flight);
         applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
@@ -223,12 +248,11 @@ final class Pipeline {
     /** Waits for all steps in flight and discards their results. */
     void discard() {
         if (lacksSampling) {
-            lacksSampling = false;
-            runner.submitSampling();
+            submitSampling();
         }
         while (inFlight() > 0) {
             completed++;
-            runner.await();
+            await();
         }
     }
 

@@ -2,6 +2,7 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.base.Check;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
@@ -11,9 +12,10 @@ import io.roseinfer.scheduler.policy.RequestEvents;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
- * Wraps an exception thrown by a custom policy or observer in one that names its class and the source line. Exceptions of
+ * Wraps an exception thrown by a custom policy, observer or device in one that names its class and the source line. Exceptions of
  * built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
  */
 public final class PolicyFailure {
@@ -26,6 +28,9 @@ public final class PolicyFailure {
             "io.roseinfer.backend.",
             "io.roseinfer.server.",
             "io.roseinfer.bench.");
+
+    private static final List<String> BUILT_IN_DEVICES = List.of("io.roseinfer.backend.");
+    private static final String OTHER_DEVICE = "; fix it, or choose another device";
 
     private PolicyFailure() {}
 
@@ -78,15 +83,36 @@ public final class PolicyFailure {
 
     /** Returns the exception to throw if an observer threw {@code thrown}. */
     public static RuntimeException ofObserver(Object observer, RuntimeException thrown) {
-        return of("the observer ", observer, BUILT_IN_OBSERVERS, thrown, "; fix it, or remove it");
+        return of("the observer ", observer, BUILT_IN_OBSERVERS, thrown, "; fix it, or remove it", EngineStopped::new);
+    }
+
+    /** Returns the exception to throw if a device's {@code ModelRunner} threw {@code thrown} while it runs. */
+    public static RuntimeException ofDevice(Object runner, Throwable thrown) {
+        return of("the device ", runner, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, EngineStopped::new);
+    }
+
+    /** Returns the exception to throw if a {@code Backend} threw {@code thrown} while it loads a model. */
+    public static RuntimeException ofLoading(Object backend, Throwable thrown) {
+        return of("the device ", backend, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
     }
 
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
-        return of("the " + kind + " policy ", policy, BUILT_IN_POLICIES, thrown, "; fix it, or choose another policy");
+        return of(
+                "the " + kind + " policy ",
+                policy,
+                BUILT_IN_POLICIES,
+                thrown,
+                "; fix it, or choose another policy",
+                EngineStopped::new);
     }
 
     private static RuntimeException of(
-            String what, Object extension, List<String> builtInPackages, Throwable thrown, String remedy) {
+            String what,
+            Object extension,
+            List<String> builtInPackages,
+            Throwable thrown,
+            String remedy,
+            BiFunction<String, Throwable, RuntimeException> failure) {
         String name = extension.getClass().getName();
         boolean builtIn = builtInPackages.stream().anyMatch(name::startsWith);
         if (thrown instanceof RuntimeException known
@@ -94,10 +120,10 @@ public final class PolicyFailure {
             return known;
         }
         String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
-        return new EngineStopped(what + name + " " + seen + where(name, thrown) + remedy, thrown);
+        return failure.apply(what + name + " " + seen + where(name, thrown) + remedy, thrown);
     }
 
-    /** A violation of a policy's contract. */
+    /** A violation of the contract of a policy or a device. */
     public static final class Misuse extends IllegalStateException {
         public Misuse(String seen) {
             super(seen);

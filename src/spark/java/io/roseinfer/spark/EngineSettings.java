@@ -28,13 +28,13 @@ final class EngineSettings {
      */
     static Settings of(EngineSpec spec, List<Integer> given) {
         List<Integer> gpus = gpus(spec, given);
-        Device device = gpus.isEmpty() ? word(Device.class, "device", spec.device()) : Device.CUDA;
+        Device device = gpus.isEmpty() ? word(Device.BUILT_IN, "device", spec.device()) : Device.CUDA;
         return Settings.of(spec.model())
                 .withReplicas(Math.max(1, gpus.size()))
                 .withDeviceOptions(DeviceOptions.of(device)
                         .withGpus(gpus)
                         .withThreads(spec.threads())
-                        .withPrecision(word(Precision.class, "dtype", spec.dtype()))
+                        .withPrecision(word(List.of(Precision.values()), "dtype", spec.dtype()))
                         .withBatchInvariant(spec.batchInvariant()))
                 .withOffline(spec.offline())
                 .withEngine(options(spec));
@@ -60,13 +60,13 @@ final class EngineSettings {
         return spec.device().equals("auto") || spec.device().equals("cuda") ? given : List.of();
     }
 
-    private static <E extends Enum<E>> E word(Class<E> type, String name, String seen) {
-        for (E constant : type.getEnumConstants()) {
+    private static <E extends Enum<E>> E word(List<E> constants, String name, String seen) {
+        for (E constant : constants) {
             if (constant.name().toLowerCase(Locale.ROOT).equals(seen)) {
                 return constant;
             }
         }
-        String known = Arrays.stream(type.getEnumConstants())
+        String known = constants.stream()
                 .map(constant -> constant.name().toLowerCase(Locale.ROOT))
                 .collect(Collectors.joining(", "));
         throw new BadInput(name + " is " + Quoted.name(seen) + "; it must be one of " + known);

@@ -50,7 +50,7 @@ final class CliReferencePage {
             | `COLUMNS` | width of the help, 80 to 110 |
             | `ROSEINFER_JAVA_HOME` | JDK that `tools/roseinfer` uses |
             | `ROSEINFER_JAVA_OPTS` | JVM flags, such as `-Xmx8g` |
-            | `ROSEINFER_CLASSPATH` | directories or jars with the classes that policy options name |
+            | `ROSEINFER_CLASSPATH` | directories or jars with the classes that options name |
             | `ROSEINFER_SIM_FAULTS` | failures that `--device sim` injects, as in `error=11,nan=12` |
 
             """;

@@ -100,8 +100,8 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
-    public Kind kind() {
-        return Kind.CPU;
+    public String name() {
+        return "cpu";
     }
 
     @Override

@@ -72,8 +72,8 @@ public final class CudaBackend implements Backend {
     }
 
     @Override
-    public Kind kind() {
-        return Kind.CUDA;
+    public String name() {
+        return "cuda";
     }
 
     /** Returns device and kernels in words, such as {@code NVIDIA H200, compute capability 9.0, 132 SMs, 139.8 GiB; sm_90a kernels by nvcc 13.0}. */

@@ -15,8 +15,8 @@ public final class SimBackend implements Backend {
     }
 
     @Override
-    public Kind kind() {
-        return Kind.SIM;
+    public String name() {
+        return "sim";
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.roseinfer.cli.flags;
 
 import io.roseinfer.base.SpellingSuggestion;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -33,7 +32,11 @@ public final class Choices {
 
     /** Returns the enum constant named by a word. */
     static <T> T read(Class<T> type, String text) {
-        List<T> constants = Arrays.asList(type.getEnumConstants());
+        return read(List.of(type.getEnumConstants()), text);
+    }
+
+    /** Returns which of some enum constants a word names. */
+    static <T> T read(List<T> constants, String text) {
         List<String> words =
                 constants.stream().map(constant -> word((Enum<?>) constant)).toList();
         int at = words.indexOf(text);

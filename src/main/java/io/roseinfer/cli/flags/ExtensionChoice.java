@@ -39,6 +39,16 @@ final class ExtensionChoice<T> {
         this.type = type;
     }
 
+    /** Returns whether a value names a source file, or a class in a package. */
+    static boolean isClass(String text) {
+        return isSource(text) || text.matches("(\\w+\\.)+[A-Z][\\w$]*(:.*)?");
+    }
+
+    /** Returns whether a value names a source file. */
+    static boolean isSource(String text) {
+        return text.matches(".*\\.java(:.*)?");
+    }
+
     static <T> ExtensionChoice<T> of(String flag, Class<T> type) {
         return new ExtensionChoice<>(flag, type);
     }

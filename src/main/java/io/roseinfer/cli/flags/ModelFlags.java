@@ -52,11 +52,11 @@ public final class ModelFlags {
     @Heading("Device")
     @Option(
             names = "--device",
-            paramLabel = "<auto|cpu|cuda[:N][,...]|sim>",
+            paramLabel = "<auto|cpu|cuda[:N][,...]|sim|CLASS|FILE.java[:ARG]>",
             converter = Place.Parser.class,
             description = {
                 "Device to run on; cuda:1 is the second GPU, cuda:0,cuda:1 runs a replica on each, sim runs no model and returns"
-                        + " placeholder tokens",
+                        + " placeholder tokens; or a Backend by class name or source file, ARG for its constructor",
                 "(default: auto, the best device available)."
             },
             showDefaultValue = Visibility.NEVER)
@@ -163,8 +163,12 @@ public final class ModelFlags {
         return kind() == Device.SIM;
     }
 
+    private Place place() {
+        return device.orElse(new Place(Device.AUTO, List.of()));
+    }
+
     private Device kind() {
-        return device.map(Place::kind).orElse(Device.AUTO);
+        return place().kind();
     }
 
     /** Returns whether the weights are random numbers, so that tokens are meaningless. */
@@ -205,14 +209,14 @@ public final class ModelFlags {
     /** Returns the settings of these flags, with default engine options. */
     public Settings settings(Terminal terminal) {
         DeviceOptions options = options();
-        return Settings.of(model)
+        Settings settings = Settings.of(model)
                 .withReplicas(onSimulatedTime ? 1 : replicas.count(options.gpus()))
                 .withRouting(replicas.policy())
-                .withDeviceOptions(options)
                 .withMaxModelLen(maxModelLen.orElse(0))
                 .withTokenIdsOnly(tokenIdsOnly)
                 .withOffline(offline)
                 .withEnvironment(terminal.environment());
+        return place().applyTo(settings, options);
     }
 
     private DeviceOptions options() {
@@ -220,7 +224,7 @@ public final class ModelFlags {
             return DeviceOptions.of(Device.SIM);
         }
         DeviceOptions options = DeviceOptions.of(kind())
-                .withGpus(device.map(Place::gpus).orElse(List.of()))
+                .withGpus(place().gpus())
                 .withPrecision(dtype)
                 .withKvCache(keys)
                 .withThreads(threads.orElse(0))
@@ -256,8 +260,8 @@ public final class ModelFlags {
 
     /** Returns the device of a loaded model as a value of {@code --device}. */
     String place(LoadedModel loaded) {
-        return loaded.gpu().isPresent() && device.isPresent() && kind() == Device.CUDA
-                ? device.get().toString()
+        return kind() == Device.CUSTOM || (loaded.gpu().isPresent() && kind() == Device.CUDA)
+                ? place().toString()
                 : loaded.device();
     }
 

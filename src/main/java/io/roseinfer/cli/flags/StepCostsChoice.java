@@ -80,8 +80,7 @@ public record StepCostsChoice(String name, RecordedModel model, Function<ModelSp
 
     /** Returns whether a value is a source file, or a class name with a package and no such file. */
     private static boolean isClass(String text) {
-        return text.matches(".*\\.java(:.*)?")
-                || (text.matches("(\\w+\\.)+[A-Z][\\w$]*(:.*)?") && !Files.exists(Path.of(text)));
+        return ExtensionChoice.isClass(text) && (ExtensionChoice.isSource(text) || !Files.exists(Path.of(text)));
     }
 
     /** Reads the result files that a value names; one file may have commas in its name. */

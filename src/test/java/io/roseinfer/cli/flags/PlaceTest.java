@@ -35,4 +35,28 @@ class PlaceTest {
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Slow.java", "/tmp/my.java/Slow.java:12", "com.example.Slow", "com.example.Fast$Slow:a:b"})
+    void class_or_source_file_is_a_custom_device(String text) {
+        Place place = new Place.Parser().convert(text);
+        assertThat(place.kind()).isEqualTo(Settings.Device.CUSTOM);
+        assertThat(place).hasToString(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "cdua | 'cdua' is not one of auto, cpu, cuda, sim; did you mean cuda?",
+                "cuda:x | 'cuda:x' is not one of auto, cpu, cuda, sim",
+                "gpu | 'gpu' is not one of auto, cpu, cuda, sim",
+                "custom | 'custom' is not one of auto, cpu, cuda, sim"
+            })
+    void other_words_are_rejected_with_the_built_in_devices(String text, String message) {
+        assertThatThrownBy(() -> new Place.Parser().convert(text))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessage(message);
+    }
 }
