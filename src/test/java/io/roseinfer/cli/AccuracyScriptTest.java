@@ -93,8 +93,9 @@ class AccuracyScriptTest {
         Outcome table = accuracy(fit, run, again);
         assertThat(table.code()).as(table.err()).isZero();
         assertThat(table.out())
-                .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+, [+-][0-9.]+ \\| ?){6}\n")
-                .containsPattern("Largest difference: [+-][0-9.]+ % \\(run, p[0-9]+ t[a-z]+\\) predicted, ")
+                .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+, [+-][0-9.]+ \\| ?){12}\n")
+                .containsPattern("Largest difference, predicted: ttft [+-][0-9.]+ % \\(run, p[0-9]+\\), tpot .* %"
+                        + " \\(run, p[0-9]+\\), itl .* % \\(run, p[0-9]+\\), e2el .* % \\(run, p[0-9]+\\)\n")
                 .contains("recorded with builtin:tiny, not validated against real runs");
     }
 

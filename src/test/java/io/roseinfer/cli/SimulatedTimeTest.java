@@ -818,13 +818,13 @@ class SimulatedTimeTest {
         assertThat(csv("serve", simulated))
                 .last()
                 .asString()
-                .contains(",true,\"largest error against real runs 29.3 % (");
+                .contains(",true,\"largest error against real runs: TTFT 29.3 %, ");
         List<String> sweep = csv("sweep", with(simulated, "--vary=max-batch-size=1,4", "--step-cost-scale=2"));
         assertThat(sweep.getFirst()).endsWith(",simulated,validation");
         assertThat(sweep.subList(1, 3))
                 .allSatisfy(row -> assertThat(row).endsWith(",true,not validated against real runs"));
         List<String> arms = csv("ab", with(simulated, "--pairs=10", "--b=--step-cost-scale=1.5"));
-        assertThat(arms.get(1)).contains(",a,", ",true,\"largest error against real runs 29.3 % (");
+        assertThat(arms.get(1)).contains(",a,", ",true,\"largest error against real runs: TTFT 29.3 %, ");
         assertThat(arms.get(2)).contains(",b,").endsWith(",true,not validated against real runs");
     }
 
@@ -863,7 +863,7 @@ class SimulatedTimeTest {
     @Test
     void change_below_the_largest_error_of_the_costs_is_noted_in_text_json_and_page() throws IOException {
         String note =
-                "The change is below the largest error of the costs (29.3 %); measure both before relying on its sign";
+                "The change is below the metric's largest error (10.5 %); measure both before relying on its sign";
         String stallFree = "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256";
         assertThat(compared("median_tpot_ms", stallFree))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
@@ -873,13 +873,21 @@ class SimulatedTimeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"median_e2el_ms", "mean_ttft_ms", "p99_e2el_ms"})
+    @ValueSource(strings = {"mean_e2el_ms", "mean_ttft_ms", "mean_itl_ms"})
     void metric_of_no_compared_run_is_noted_in_text_json_and_page(String metric) throws IOException {
         assertThat(compared(metric, "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256"))
                 .allSatisfy(output -> assertThat(output)
-                        .containsOnlyOnce("No compared run measured " + metric
-                                + ", only p50, p90 and p99 of TTFT and TPOT; measure both before relying on the change")
-                        .doesNotContain("below the largest error"));
+                        .containsOnlyOnce(
+                                "No compared run measured " + metric + "; measure both before relying on the change")
+                        .doesNotContain("largest error ("));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"median_e2el_ms, 8.3", "median_itl_ms, 18.2"})
+    void change_is_compared_with_the_error_of_its_own_metric(String metric, double percent) throws IOException {
+        assertThat(compared(metric, "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256"))
+                .allSatisfy(output -> assertThat(output)
+                        .containsOnlyOnce("The change is below the metric's largest error (" + percent + " %)"));
     }
 
     @Test
@@ -895,7 +903,7 @@ class SimulatedTimeTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--step-costs=h100-qwen3-0.6b | up to 29.3 % of p50, p90 and p99 of TTFT and TPOT",
+                "--step-costs=h100-qwen3-0.6b | TTFT 29.3 %, TPOT 10.5 %, ITL 18.2 %, E2EL 8.3 %",
                 "--step-costs=step:4,token:0.05 | unknown"
             })
     void highest_rate_has_a_caution_with_the_error_of_the_costs_in_text_json_and_page(String costs, String error)
@@ -911,7 +919,7 @@ class SimulatedTimeTest {
                 "--report=" + page,
                 "--json=" + file);
         assertThat(outcome.code()).as(outcome.err()).isZero();
-        String caution = "Rates do not include the error of the step costs, which is " + error;
+        String caution = "Rates do not include the largest error of the step costs: " + error;
         assertThat(List.of(
                         outcome.out(),
                         SimBench.read(file).at("/roseinfer/notes").toString(),
@@ -984,7 +992,7 @@ class SimulatedTimeTest {
         assertThat(shipped.out())
                 .contains(
                         "Note: simulated time, costs: NVIDIA H100 80GB HBM3, qwen3-0.6b in bf16, recorded 2026-11-28 at f0b58181, not this"
-                                + " machine, largest error against real runs 29.3 % (p50, p90 and p99 of TTFT and TPOT in 16 runs of other"
+                                + " machine, largest error against real runs: TTFT 29.3 %, TPOT 10.5 %, ITL 18.2 %, E2EL 8.3 % (p50, p90 and p99 in 16 runs of other"
                                 + " seeds, with which the fit was chosen, of prompts + outputs of 256 + 64, 512 + 256, 128 + 128 with 2,000 + 64 and 16,000 + 32, and"
                                 + " 128 + 96 with 1,100 + 48 tokens, the last with three policies, and with three routings on two"
                                 + " engines)\n",
@@ -1162,7 +1170,8 @@ class SimulatedTimeTest {
         assertThat(serve(List.of(load), "--request-rate=365")
                         .at("/environment/simulated")
                         .asString())
-                .contains("largest error against real runs 3.5 %");
+                .contains(
+                        "largest error against real runs: TTFT 1.2 %, TPOT 3.5 %; no compared run measured ITL and E2EL (p50");
         assertThat(serve(List.of(load), "--request-rate=640")
                         .at("/environment/simulated")
                         .asString())

@@ -319,23 +319,22 @@ public final class ComparisonReport {
                 || environments.stream().anyMatch(each -> each.simulated().isEmpty())) {
             return Optional.empty();
         }
-        OptionalDouble a = environments.getFirst().largestError();
-        OptionalDouble b = environments.getLast().largestError();
+        Map<String, Double> a = environments.getFirst().errors();
+        Map<String, Double> b = environments.getLast().errors();
         if (a.isEmpty() || b.isEmpty()) {
-            String arm = a.isPresent() ? " of B" : b.isPresent() ? " of A" : "";
+            String arm = !a.isEmpty() ? " of B" : !b.isEmpty() ? " of A" : "";
             return Optional.of("The costs" + arm
                     + " have no known error in these runs; measure both before relying on the change");
         }
-        if (!Environment.Validation.covers(metric)) {
-            return Optional.of("No compared run measured " + metric + ", only " + Environment.Validation.METRICS
-                    + "; measure both before relying on the change");
+        OptionalDouble error = Environment.Validation.error(Environment.errors(Stream.of(a, b)), metric);
+        if (error.isEmpty()) {
+            return Optional.of("No compared run measured " + metric + "; measure both before relying on the change");
         }
-        double error = Math.max(a.getAsDouble(), b.getAsDouble());
-        return Math.abs(change.getAsDouble()) < error
+        return Math.abs(change.getAsDouble()) < error.getAsDouble()
                 ? Optional.of(String.format(
                         Locale.ROOT,
-                        "The change is below the largest error of the costs (%.1f %%); measure both before relying on its sign",
-                        100 * error))
+                        "The change is below the metric's largest error (%.1f %%); measure both before relying on its sign",
+                        100 * error.getAsDouble()))
                 : Optional.empty();
     }
 

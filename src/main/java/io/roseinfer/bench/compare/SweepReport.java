@@ -6,7 +6,6 @@ import io.roseinfer.bench.report.RunMetrics;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
@@ -187,21 +186,15 @@ public final class SweepReport {
                 || environments.stream().anyMatch(each -> each.simulated().isEmpty())) {
             return Optional.empty();
         }
-        long unknown = environments.stream()
-                .filter(each -> each.largestError().isEmpty())
-                .count();
-        String error = environments.stream()
-                .flatMapToDouble(each -> each.largestError().stream())
-                .boxed()
-                .max(Comparator.naturalOrder())
-                .map(largest -> String.format(
-                        Locale.ROOT,
-                        "up to %.1f %% of %s%s",
-                        100 * largest,
-                        Environment.Validation.METRICS,
-                        unknown == 0 ? "" : ", unknown at some points"))
-                .orElse("unknown");
-        return Optional.of("Rates do not include the error of the step costs, which is " + error);
+        List<Map<String, Double>> known = environments.stream()
+                .map(Environment::errors)
+                .filter(errors -> !errors.isEmpty())
+                .toList();
+        String error = known.isEmpty()
+                ? "unknown"
+                : Environment.Validation.words(Environment.errors(known.stream()))
+                        + (known.size() == environments.size() ? "" : "; unknown at some points");
+        return Optional.of("Rates do not include the largest error of the step costs: " + error);
     }
 
     /** Describes a comparison by seed. */

@@ -8,9 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
@@ -24,8 +24,9 @@ import tools.jackson.databind.JsonNode;
  * date                         day of the recording
  * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
- * validation                   {largest_error_percent, of, max_batch_size[least, largest], busiest{requests, waiting}, flags[], covers[][],
- *                              commit, date, command}: the largest difference of predictions from real runs, in which values,
+ * validation                   {largest_error_percent{ttft, tpot, itl, e2el}, of, max_batch_size[least, largest],
+ *                              busiest{requests, waiting}, flags[], covers[][], commit, date, command}: the largest difference of
+ *                              predictions from real runs, of each metric that these runs measured, in which runs,
  *                              {@link StepCosts.Validation#batches}, an {@link EngineLoad}, {@link StepCosts.Validation#flags},
  *                              {@link StepCosts.Validation#covered}, and the command that compares them; absent if they were not
  *                              compared
@@ -127,14 +128,19 @@ public final class ShippedCosts {
     }
 
     private static StepCosts.Validation validation(JsonNode comparison) {
-        double percent = comparison.path("largest_error_percent").asDouble();
+        Map<String, Double> errors = comparison
+                .path("largest_error_percent")
+                .propertyStream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, error -> error.getValue().doubleValue() / 100));
         return comparison.isMissingNode()
                 ? StepCosts.Validation.MISSING
                 : new StepCosts.Validation(
                         new Environment.Validation(
-                                "largest error against real runs " + percent + " % ("
+                                "largest error against real runs: " + Environment.Validation.words(errors)
+                                        + " (p50, p90 and p99 in "
                                         + comparison.path("of").asString("") + ")",
-                                OptionalDouble.of(percent / 100)),
+                                errors),
                         comparison
                                 .path("max_batch_size")
                                 .valueStream()

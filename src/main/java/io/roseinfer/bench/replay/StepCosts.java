@@ -10,8 +10,8 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
@@ -74,7 +74,7 @@ public record StepCosts(
         }
 
         private static Environment.Validation without(String words) {
-            return new Environment.Validation(words, OptionalDouble.empty());
+            return new Environment.Validation(words, Map.of());
         }
 
         private Environment.Validation with(List<String> all) {

@@ -4,14 +4,17 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The environment of a result. Unknown values are empty, and {@code null} in JSON.
@@ -45,21 +48,55 @@ public record Environment(
      * A comparison of predictions by step costs with real runs.
      *
      * @param words the comparison in words
-     * @param largestError the largest error, as a share; absent if none is stated
+     * @param largestError the largest of the errors, as a share; absent if none is stated
+     * @param errors the largest error of p50, p90 and p99 of {@code ttft}, {@code tpot}, {@code itl} and {@code e2el}, as a share, without
+     *     the metrics that no compared run measured; files of earlier versions have one error of the first two
      */
     public record Validation(
-            String words, @JsonInclude(Include.NON_ABSENT) OptionalDouble largestError) {
+            String words,
+            @JsonInclude(Include.NON_ABSENT) OptionalDouble largestError,
+            @JsonInclude(Include.NON_EMPTY) Map<String, Double> errors) {
+        private static final List<String> METRICS = List.of("ttft", "tpot", "itl", "e2el");
+
+        private static final Pattern COMPARED = Pattern.compile("(?:median|p50|p90|p99)_([a-z0-9]+)_ms");
+
         /** Costs that were not compared. */
-        public static final Validation NONE = new Validation("not validated", OptionalDouble.empty());
+        public static final Validation NONE = new Validation("not validated", Map.of());
 
-        /** The metrics with a stated error, in words. */
-        public static final String METRICS = "p50, p90 and p99 of TTFT and TPOT";
+        public Validation {
+            Map<String, Double> known = new TreeMap<>(errors);
+            if (errors.isEmpty() && largestError.isPresent()) {
+                METRICS.subList(0, 2).forEach(metric -> known.put(metric, largestError.getAsDouble()));
+            }
+            errors = Collections.unmodifiableMap(known);
+        }
 
-        private static final Pattern COMPARED = Pattern.compile("(median|p50|p90|p99)_(ttft|tpot)_ms");
+        public Validation(String words, Map<String, Double> errors) {
+            this(words, errors.values().stream().mapToDouble(error -> error).max(), errors);
+        }
 
-        /** Returns whether a stated error is of a metric too. */
-        public static boolean covers(String metric) {
-            return COMPARED.matcher(metric).matches();
+        /** Returns the error of a metric, as named in results; empty if no compared run measured it. */
+        public static OptionalDouble error(Map<String, Double> errors, String metric) {
+            Matcher compared = COMPARED.matcher(metric);
+            Double error = compared.matches() ? errors.get(compared.group(1)) : null;
+            return error == null ? OptionalDouble.empty() : OptionalDouble.of(error);
+        }
+
+        /** Returns the error of each metric, and the metrics that no compared run measured, in words. */
+        public static String words(Map<String, Double> errors) {
+            String measured = METRICS.stream()
+                    .filter(errors::containsKey)
+                    .map(metric -> String.format(
+                            Locale.ROOT,
+                            "%s %.1f %%",
+                            metric.toUpperCase(Locale.ROOT),
+                            100 * errors.getOrDefault(metric, 0.0)))
+                    .collect(Collectors.joining(", "));
+            String others = METRICS.stream()
+                    .filter(metric -> !errors.containsKey(metric))
+                    .map(metric -> metric.toUpperCase(Locale.ROOT))
+                    .collect(Collectors.joining(" and "));
+            return measured + (others.isEmpty() ? "" : "; no compared run measured " + others);
         }
     }
 
@@ -166,14 +203,19 @@ public record Environment(
                 policies);
     }
 
-    /** Returns the largest stated error of simulated times, as a share; empty for a measurement, and unless it is stated for all engines. */
-    public OptionalDouble largestError() {
-        // The maximum with NaN is NaN.
-        double largest = validations.stream()
-                .mapToDouble(each -> each.largestError().orElse(Double.NaN))
-                .max()
-                .orElse(Double.NaN);
-        return Double.isNaN(largest) ? OptionalDouble.empty() : OptionalDouble.of(largest);
+    /** Returns the {@link Validation#errors} of simulated times that are stated for all engines; empty for a measurement. */
+    public Map<String, Double> errors() {
+        return errors(validations.stream().map(Validation::errors));
+    }
+
+    /** Returns the larger of several stated errors of each metric, of the metrics that all have. */
+    public static Map<String, Double> errors(Stream<Map<String, Double>> all) {
+        return all.reduce((one, other) -> one.entrySet().stream()
+                        .filter(error -> other.containsKey(error.getKey()))
+                        .collect(Collectors.toMap(
+                                Map.Entry::getKey,
+                                error -> Math.max(error.getValue(), other.getOrDefault(error.getKey(), 0.0)))))
+                .orElse(Map.of());
     }
 
     /** Returns how predictions by the costs of simulated times compare with real runs, for each engine with other costs; empty for a measurement. */
