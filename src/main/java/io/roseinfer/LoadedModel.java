@@ -18,6 +18,7 @@ import io.roseinfer.grammar.Grammar;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
+import io.roseinfer.scheduler.PolicyFailure;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -256,7 +257,7 @@ public final class LoadedModel implements AutoCloseable {
             long startNanos = clock.nanos();
             boolean compiled = true;
             for (ModelRunner runner : copies.runners()) {
-                compiled &= runner.warmUp(MAX_KERNEL_NANOS, FASTEST_KERNEL_NANOS);
+                compiled &= warmUp(runner, FASTEST_KERNEL_NANOS);
                 Roseinfer.requireUninterrupted("warmed up");
             }
             long budgetNanos =
@@ -278,8 +279,16 @@ public final class LoadedModel implements AutoCloseable {
         synchronized (serving) {
             requireIdle();
             long startNanos = clock.nanos();
-            boolean unused = runner().warmUp(MAX_KERNEL_NANOS, MAX_KERNEL_NANOS);
+            boolean unused = warmUp(runner(), MAX_KERNEL_NANOS);
             warmUpNanos += clock.nanos() - startNanos;
+        }
+    }
+
+    private static boolean warmUp(ModelRunner runner, long fastestNanos) {
+        try {
+            return runner.warmUp(MAX_KERNEL_NANOS, fastestNanos);
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofLoading(runner, thrown);
         }
     }
 

@@ -159,6 +159,15 @@ class CustomBackendTest {
                         + " fix it, or choose another device");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"warmUp", "newInputs"})
+    void exception_before_the_first_step_names_the_device_and_its_call(String fault) {
+        assertThatThrownBy(() -> Roseinfer.open(settings(fault)))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageContaining("the device io.roseinfer.CustomDevice$Runner threw"
+                        + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice$Runner." + fault + "(");
+    }
+
     @Test
     void missing_native_library_names_the_device() {
         assertThatThrownBy(() -> Roseinfer.load(settings("link")))

@@ -116,6 +116,7 @@ public final class CustomDevice implements Backend {
 
         @Override
         public StepInputs newInputs() {
+            failIn("newInputs");
             return new StepInputs(arena, limits, kv.blocksFor(spec.contextLength()));
         }
 
@@ -150,6 +151,12 @@ public final class CustomDevice implements Backend {
                 int next = fault.equals("vocabulary") ? spec.vocabularySize() : (last + 1) % spec.vocabularySize();
                 step.outputs().set(sample, next, StepOutputs.Status.OK);
             }
+        }
+
+        @Override
+        public boolean warmUp(long maxNanos, long fastestNanos) {
+            failIn("warmUp");
+            return true;
         }
 
         @Override

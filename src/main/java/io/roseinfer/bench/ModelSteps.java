@@ -41,8 +41,12 @@ final class ModelSteps {
         int firstRow;
 
         Flight(ModelRunner runner) {
-            inputs = runner.newInputs();
-            outputs = runner.newOutputs();
+            try {
+                inputs = runner.newInputs();
+                outputs = runner.newOutputs();
+            } catch (RuntimeException | LinkageError thrown) {
+                throw PolicyFailure.ofLoading(runner, thrown);
+            }
         }
     }
 

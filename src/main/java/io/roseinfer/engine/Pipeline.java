@@ -53,10 +53,18 @@ final class Pipeline {
         this.size = depth + 1;
         this.ring = new Flight[size];
         for (int i = 0; i < size; i++) {
-            ring[i] = new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
+            ring[i] = newFlight();
         }
         this.applied = ring[0].outputs();
         scheduler.onAdmission(() -> on(StepEvent.ADMITTING, next()), () -> on(StepEvent.ADMITTED, next()));
+    }
+
+    private Flight newFlight() {
+        try {
+            return new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
+        } catch (RuntimeException | LinkageError thrown) {
+            throw PolicyFailure.ofLoading(runner, thrown);
+        }
     }
 
     private void on(StepEvent event, Flight flight) {

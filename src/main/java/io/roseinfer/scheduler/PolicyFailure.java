@@ -91,9 +91,9 @@ public final class PolicyFailure {
         return of("the device ", runner, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, EngineStopped::new);
     }
 
-    /** Returns the exception to throw if a {@code Backend} threw {@code thrown} while it loads a model. */
-    public static RuntimeException ofLoading(Object backend, Throwable thrown) {
-        return of("the device ", backend, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
+    /** Returns the exception to throw if a device's {@code Backend} or {@code ModelRunner} threw {@code thrown} before its first step. */
+    public static RuntimeException ofLoading(Object device, Throwable thrown) {
+        return of("the device ", device, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
     }
 
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
