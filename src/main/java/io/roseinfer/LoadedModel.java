@@ -18,7 +18,7 @@ import io.roseinfer.grammar.Grammar;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.sampling.SamplingDefaults;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import io.roseinfer.tokenizer.Tokenizer;
 import io.roseinfer.tokenizer.Tokenizers;
 import io.roseinfer.tokenizer.chat.ChatTemplate;
@@ -288,7 +288,7 @@ public final class LoadedModel implements AutoCloseable {
         try {
             return runner.warmUp(MAX_KERNEL_NANOS, fastestNanos);
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofLoading(runner, thrown);
+            throw ExtensionFailure.ofLoading(runner, thrown);
         }
     }
 

@@ -29,7 +29,7 @@ import io.roseinfer.model.family.Families;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.safetensors.Safetensors;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import java.lang.System.Logger.Level;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileLockInterruptionException;
@@ -279,11 +279,11 @@ public final class Roseinfer {
         try {
             List<ModelRunner> loaded = List.copyOf(backend.load(files.spec(), files.weights(), limits, replicas));
             if (loaded.size() != replicas) {
-                throw new PolicyFailure.Misuse("loaded " + loaded.size() + " replicas instead of " + replicas);
+                throw new ExtensionFailure.Misuse("loaded " + loaded.size() + " replicas instead of " + replicas);
             }
             return loaded;
         } catch (RuntimeException | LinkageError e) {
-            throw PolicyFailure.ofLoading(backend, e);
+            throw ExtensionFailure.ofLoading(backend, e);
         }
     }
 

@@ -11,7 +11,7 @@ import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SampleRequest;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 
 /**
  * Drives a runner without a scheduler: endless rows, greedy sampling, as many steps in flight as the device supports. All rows have
@@ -45,7 +45,7 @@ final class ModelSteps {
                 inputs = runner.newInputs();
                 outputs = runner.newOutputs();
             } catch (RuntimeException | LinkageError thrown) {
-                throw PolicyFailure.ofLoading(runner, thrown);
+                throw ExtensionFailure.ofLoading(runner, thrown);
             }
         }
     }
@@ -136,7 +136,7 @@ final class ModelSteps {
         try {
             runner.submit(flight.inputs, flight.outputs);
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofDevice(runner, thrown);
+            throw ExtensionFailure.ofDevice(runner, thrown);
         }
         observer.on(StepEvent.SUBMITTED, flight.record);
     }
@@ -155,7 +155,7 @@ final class ModelSteps {
         try {
             runner.await();
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofDevice(runner, thrown);
+            throw ExtensionFailure.ofDevice(runner, thrown);
         }
         observer.on(StepEvent.AWAITED, flight.record);
         awaited++;

@@ -9,7 +9,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import io.roseinfer.scheduler.Scheduler;
 
 /**
@@ -63,7 +63,7 @@ final class Pipeline {
         try {
             return new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofLoading(runner, thrown);
+            throw ExtensionFailure.ofLoading(runner, thrown);
         }
     }
 
@@ -182,7 +182,7 @@ final class Pipeline {
                 runner.submit(flight.inputs(), flight.outputs());
             }
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofDevice(runner, thrown);
+            throw ExtensionFailure.ofDevice(runner, thrown);
         }
     }
 
@@ -191,7 +191,7 @@ final class Pipeline {
         try {
             runner.submitSampling();
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofDevice(runner, thrown);
+            throw ExtensionFailure.ofDevice(runner, thrown);
         }
     }
 
@@ -199,7 +199,7 @@ final class Pipeline {
         try {
             runner.await();
         } catch (RuntimeException | LinkageError thrown) {
-            throw PolicyFailure.ofDevice(runner, thrown);
+            throw ExtensionFailure.ofDevice(runner, thrown);
         }
     }
 

@@ -3,7 +3,7 @@ package io.roseinfer.engine;
 import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.kv.PublishedPrefixes;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.WaitingQueue;
 import java.util.Comparator;
@@ -49,7 +49,7 @@ final class RequestRouter {
      */
     RequestRouter(
             RoutingPolicy routing, EngineOptions options, InFlight inFlight, Function<ReplicaLoad, ReplicaView> views) {
-        PolicyFailure.requireNotified("routing", routing, options.scheduler().policies());
+        ExtensionFailure.requireNotified("routing", routing, options.scheduler().policies());
         this.routing = routing;
         this.views = views;
         this.blockSize = options.blockSize();
@@ -106,12 +106,12 @@ final class RequestRouter {
         try {
             int chosen = routing.choose(new RoutedView(request), candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
-                throw new PolicyFailure.Misuse("chose replica " + chosen + " of " + candidates.size()
+                throw new ExtensionFailure.Misuse("chose replica " + chosen + " of " + candidates.size()
                         + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");
             }
             return chosen;
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofRouting(routing, thrown);
+            throw ExtensionFailure.ofRouting(routing, thrown);
         }
     }
 

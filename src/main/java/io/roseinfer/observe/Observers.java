@@ -1,6 +1,6 @@
 package io.roseinfer.observe;
 
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -62,7 +62,7 @@ public final class Observers {
                 try {
                     observer.on(event);
                 } catch (RuntimeException thrown) {
-                    throw PolicyFailure.ofObserver(observer, thrown);
+                    throw ExtensionFailure.ofObserver(observer, thrown);
                 }
             }
         }
@@ -75,7 +75,7 @@ public final class Observers {
                 try {
                     observer.maskComputed(request, nanos);
                 } catch (RuntimeException thrown) {
-                    throw PolicyFailure.ofObserver(observer, thrown);
+                    throw ExtensionFailure.ofObserver(observer, thrown);
                 }
             }
         }

@@ -1,7 +1,7 @@
 package io.roseinfer.observe;
 
 import io.roseinfer.metrics.StepRecord;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -45,7 +45,7 @@ final class StepObservers implements StepObserver {
             try {
                 observer.on(event, step);
             } catch (RuntimeException thrown) {
-                throw PolicyFailure.ofObserver(observer, thrown);
+                throw ExtensionFailure.ofObserver(observer, thrown);
             }
         }
     }

@@ -226,7 +226,7 @@ final class Admission implements QueueView {
         try {
             return policy.rank(sequence.waiting, this);
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofAdmission(policy, thrown);
+            throw ExtensionFailure.ofAdmission(policy, thrown);
         }
     }
 
@@ -238,7 +238,7 @@ final class Admission implements QueueView {
         try {
             return policy.holds(sequence.waiting, this);
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofAdmission(policy, thrown);
+            throw ExtensionFailure.ofAdmission(policy, thrown);
         }
     }
 
@@ -246,7 +246,7 @@ final class Admission implements QueueView {
         try {
             return policy.isStrict(this);
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofAdmission(policy, thrown);
+            throw ExtensionFailure.ofAdmission(policy, thrown);
         }
     }
 

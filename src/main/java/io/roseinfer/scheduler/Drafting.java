@@ -56,11 +56,11 @@ final class Drafting {
         try {
             Drafts created = sequence.newDrafts(drafter);
             if (created == null) {
-                throw new PolicyFailure.Misuse("returned null from newDrafts");
+                throw new ExtensionFailure.Misuse("returned null from newDrafts");
             }
             this.drafts = created;
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofDrafter(drafter, thrown);
+            throw ExtensionFailure.ofDrafter(drafter, thrown);
         }
     }
 
@@ -96,7 +96,7 @@ final class Drafting {
             }
             return count;
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofDrafter(drafter, thrown);
+            throw ExtensionFailure.ofDrafter(drafter, thrown);
         }
     }
 
@@ -109,7 +109,7 @@ final class Drafting {
         try {
             drafts.ended(tokens);
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofDrafter(drafter, thrown);
+            throw ExtensionFailure.ofDrafter(drafter, thrown);
         }
     }
 
@@ -123,7 +123,7 @@ final class Drafting {
         try {
             drafts = drafter.maxTokens();
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofDrafter(drafter, thrown);
+            throw ExtensionFailure.ofDrafter(drafter, thrown);
         }
         BadInput.require(
                 drafts >= 0 && drafts < Drafter.MAX_ROW_TOKENS,
@@ -134,11 +134,11 @@ final class Drafting {
 
     private void check(int count, int max, int... ids) {
         if (count < 0 || count > max) {
-            throw new PolicyFailure.Misuse("proposed " + count + " tokens, not 0 to " + max);
+            throw new ExtensionFailure.Misuse("proposed " + count + " tokens, not 0 to " + max);
         }
         for (int i = 0; i < count; i++) {
             if (ids[i] < 0 || ids[i] >= vocabularySize) {
-                throw new PolicyFailure.Misuse(
+                throw new ExtensionFailure.Misuse(
                         "proposed token id " + ids[i] + "; allowed are 0 to " + (vocabularySize - 1));
             }
         }

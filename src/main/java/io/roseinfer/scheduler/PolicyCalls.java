@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the policies that schedulers may share: one thread at a time, under the waiting queue's lock. The exceptions of
- * policies are {@link PolicyFailure}s.
+ * policies are {@link ExtensionFailure}s.
  */
 final class PolicyCalls {
     private final RequestEvents[] listeners;
@@ -43,12 +43,13 @@ final class PolicyCalls {
             synchronized (lock) {
                 int lookahead = policy.lookahead();
                 if (lookahead < 1) {
-                    throw new PolicyFailure.Misuse("returned a lookahead of " + lookahead + "; it must be at least 1");
+                    throw new ExtensionFailure.Misuse(
+                            "returned a lookahead of " + lookahead + "; it must be at least 1");
                 }
                 return lookahead;
             }
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofAdmission(policy, thrown);
+            throw ExtensionFailure.ofAdmission(policy, thrown);
         }
     }
 
@@ -61,11 +62,11 @@ final class PolicyCalls {
             }
             Sequence chosen = victim instanceof RequestView view ? view.sequence : null;
             if (chosen != one && chosen != other) {
-                throw new PolicyFailure.Misuse("chose neither of two requests");
+                throw new ExtensionFailure.Misuse("chose neither of two requests");
             }
             return chosen == one ? one : other;
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofPreemption(policy, thrown);
+            throw ExtensionFailure.ofPreemption(policy, thrown);
         }
     }
 
@@ -117,7 +118,7 @@ final class PolicyCalls {
                 try {
                     notify(listener, event, sequence, tokens, newTokens);
                 } catch (Throwable thrown) {
-                    keep(PolicyFailure.ofEvents(listener, thrown));
+                    keep(ExtensionFailure.ofEvents(listener, thrown));
                 }
             }
         }

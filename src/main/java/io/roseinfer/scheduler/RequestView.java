@@ -25,7 +25,7 @@ abstract sealed class RequestView implements PolicyRequest {
         @Override
         public int cachedLength() {
             if (!sequence.table().hasPool()) {
-                throw new PolicyFailure.Misuse("uses cachedLength of a request that no replica has ranked");
+                throw new ExtensionFailure.Misuse("uses cachedLength of a request that no replica has ranked");
             }
             return sequence.cachedLength();
         }

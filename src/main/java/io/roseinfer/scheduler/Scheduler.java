@@ -138,7 +138,7 @@ public final class Scheduler {
         try {
             return Objects.requireNonNull(shared.forScheduler(number), "forScheduler returned null");
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofStep(shared, thrown);
+            throw ExtensionFailure.ofStep(shared, thrown);
         }
     }
 
@@ -234,9 +234,9 @@ public final class Scheduler {
         boolean isAvoidable = inFlight == 0 && hasWork && !planner.hasPostponed();
         emptyPlans = plan.isEmpty() && isAvoidable ? emptyPlans + 1 : 0;
         if (emptyPlans == MAX_EMPTY_PLANS) {
-            throw PolicyFailure.ofStep(
+            throw ExtensionFailure.ofStep(
                     stepPolicy,
-                    new PolicyFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
+                    new ExtensionFailure.Misuse("left " + MAX_EMPTY_PLANS + " steps in a row empty while "
                             + (waiting() + waitingQueue.sharedCount()) + " requests waited and " + queues.active()
                             + " were active"));
         }
@@ -268,7 +268,7 @@ public final class Scheduler {
                 planByPolicy();
             }
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofStep(stepPolicy, thrown);
+            throw ExtensionFailure.ofStep(stepPolicy, thrown);
         } finally {
             planner.end();
         }
@@ -282,7 +282,7 @@ public final class Scheduler {
         try {
             stepPolicy.afterPrefill();
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofStep(stepPolicy, thrown);
+            throw ExtensionFailure.ofStep(stepPolicy, thrown);
         }
     }
 

@@ -52,7 +52,7 @@ public record SchedulerOptions(
         positive("max_active_requests", maxActiveRequests);
         positive("max_passes", maxPasses);
         Drafting.checkMaximum(policies.drafter());
-        PolicyFailure.requireNotified("speculation", policies.drafter(), policies);
+        ExtensionFailure.requireNotified("speculation", policies.drafter(), policies);
     }
 
     private static void rows(String name, int value) {

@@ -132,7 +132,7 @@ final class StepPlanner implements StepBuilder {
     private StepPlan current() {
         StepPlan open = plan;
         if (open == null) {
-            throw new PolicyFailure.Misuse("uses a StepBuilder outside the call of plan that it was passed to");
+            throw new ExtensionFailure.Misuse("uses a StepBuilder outside the call of plan that it was passed to");
         }
         return open;
     }
@@ -199,7 +199,7 @@ final class StepPlanner implements StepBuilder {
         Sequence sequence = viewed(request);
         StepPlan step = current();
         if (sequence == null || !decodingView.contains(sequence)) {
-            throw new PolicyFailure.Misuse(
+            throw new ExtensionFailure.Misuse(
                     "decodes request " + request.id() + "; allowed are the requests of decoding()");
         }
         if (sequence.list != queues.decoding
@@ -227,7 +227,7 @@ final class StepPlanner implements StepBuilder {
         Sequence sequence = viewed(request);
         StepPlan step = current();
         if (sequence == null || !prefillingView.contains(sequence) || maxTokens < 1) {
-            throw new PolicyFailure.Misuse("prefills " + maxTokens + " tokens of request " + request.id()
+            throw new ExtensionFailure.Misuse("prefills " + maxTokens + " tokens of request " + request.id()
                     + "; allowed are 1 or more of the requests of prefilling()");
         }
         int budget = Math.min(maxTokens, maxStepTokens - step.tokens());
@@ -254,7 +254,7 @@ final class StepPlanner implements StepBuilder {
         takeViews();
         Sequence sequence = viewed(request);
         if (sequence == null) {
-            throw new PolicyFailure.Misuse(
+            throw new ExtensionFailure.Misuse(
                     "preempts request " + request.id() + "; allowed are the requests of decoding() and prefilling()");
         }
         return blocks.preempt(sequence, options.maxPasses() != SchedulerOptions.UNLIMITED);
@@ -292,7 +292,7 @@ final class StepPlanner implements StepBuilder {
 
     private void requireOnce(boolean before, String what) {
         if (before && !isEmpty()) {
-            throw new PolicyFailure.Misuse(what + " twice in one step");
+            throw new ExtensionFailure.Misuse(what + " twice in one step");
         }
     }
 

@@ -4,7 +4,7 @@ import io.roseinfer.bench.http.FleetUse;
 import io.roseinfer.engine.VirtualEngine.Phase;
 import io.roseinfer.engine.routing.FleetView;
 import io.roseinfer.engine.routing.ReplicaView;
-import io.roseinfer.scheduler.PolicyFailure;
+import io.roseinfer.scheduler.ExtensionFailure;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -148,11 +148,12 @@ final class FleetControl implements FleetView {
         try {
             int wanted = asked.policy().replicas(this);
             if (wanted < 1) {
-                throw new PolicyFailure.Misuse("asked for " + wanted + " engines; allowed are 1 to " + maxReplicas());
+                throw new ExtensionFailure.Misuse(
+                        "asked for " + wanted + " engines; allowed are 1 to " + maxReplicas());
             }
             return Math.min(wanted, maxReplicas());
         } catch (Throwable thrown) {
-            throw PolicyFailure.ofScaling(asked.policy(), thrown);
+            throw ExtensionFailure.ofScaling(asked.policy(), thrown);
         }
     }
 

@@ -23,8 +23,8 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
 import io.roseinfer.observe.RequestEvent;
+import io.roseinfer.scheduler.ExtensionFailure;
 import io.roseinfer.scheduler.FinishReason;
-import io.roseinfer.scheduler.PolicyFailure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -78,7 +78,7 @@ public final class SimulatedServer {
             Optional<Split> split) {
         public Engines {
             fleet.scaling()
-                    .ifPresent(scaling -> PolicyFailure.requireNotified(
+                    .ifPresent(scaling -> ExtensionFailure.requireNotified(
                             "scaling", scaling.policy(), options.scheduler().policies()));
         }
 

@@ -15,10 +15,11 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 
 /**
- * Wraps an exception thrown by a custom policy, observer or device in one that names its class and the source line. Exceptions of
- * built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
+ * Wraps an exception thrown by a custom policy, observer or device in one that names its class and the source line.
+ * Exceptions of built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left
+ * unchanged.
  */
-public final class PolicyFailure {
+public final class ExtensionFailure {
     private static final List<String> BUILT_IN_POLICIES =
             List.of("io.roseinfer.scheduler.policy.", "io.roseinfer.engine.routing.");
 
@@ -32,7 +33,7 @@ public final class PolicyFailure {
     private static final List<String> BUILT_IN_DEVICES = List.of("io.roseinfer.backend.");
     private static final String OTHER_DEVICE = "; fix it, or choose another device";
 
-    private PolicyFailure() {}
+    private ExtensionFailure() {}
 
     /**
      * Fails if a policy listens to events and is not among the policies that are notified.
@@ -142,7 +143,7 @@ public final class PolicyFailure {
                 .or(() -> thrown instanceof Misuse
                         ? Optional.empty()
                         : Arrays.stream(stack).findFirst())
-                .map(PolicyFailure::line)
+                .map(ExtensionFailure::line)
                 .orElse("");
     }
 
