@@ -1,7 +1,11 @@
 package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.replay.EngineLoad;
+import io.roseinfer.bench.replay.RecordedRun;
 import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** Runs {@code tools/examples/accuracy} on recordings of this machine. */
 class AccuracyScriptTest {
@@ -24,7 +29,9 @@ class AccuracyScriptTest {
     private static String run = "";
     private static String again = "";
     private static String other = "";
+    private static String otherAgain = "";
     private static String sameLoad = "";
+    private static String sameLengths = "";
 
     /**
      * Records in a separate JVM, without the vector kernels, which take longer to compile than to run.
@@ -36,21 +43,46 @@ class AccuracyScriptTest {
         again = file("again");
         other = file("other");
         sameLoad = file("same-load");
-        Outcome recorded = CommandJvm.run(Recorder.class, fit, "1", run, "2", again, "2", other, "3", sameLoad, "2");
+        otherAgain = file("other-again");
+        sameLengths = file("same-lengths");
+        Outcome recorded = CommandJvm.run(
+                Recorder.class,
+                fit,
+                "1",
+                "100",
+                run,
+                "2",
+                "100",
+                again,
+                "2",
+                "100",
+                other,
+                "3",
+                "100",
+                otherAgain,
+                "3",
+                "100",
+                sameLoad,
+                "2",
+                "100",
+                sameLengths,
+                "2",
+                "50");
         assertThat(recorded.code()).as(recorded.err()).isZero();
         RecordedSteps.timeByTokens(Path.of(fit));
+        RecordedSteps.timeByTokens(Path.of(sameLengths));
     }
 
     private static String file(String name) {
         return folder.resolve(name + ".json").toString();
     }
 
-    /** Records runs; the arguments are the file and the seed of each. */
+    /** Records runs; the arguments are the file, the seed and the rate of each. */
     static final class Recorder {
         private Recorder() {}
 
         public static void main(String[] args) {
-            for (int i = 0; i < args.length; i += 2) {
+            for (int i = 0; i < args.length; i += 3) {
                 Outcome run = CliRunner.run(
                         "bench",
                         "serve",
@@ -59,7 +91,7 @@ class AccuracyScriptTest {
                         "--threads=1",
                         "--model=builtin:tiny",
                         "--num-prompts=12",
-                        "--request-rate=100",
+                        "--request-rate=" + args[i + 2],
                         "--random-input-len=16",
                         "--random-output-len=8",
                         "--metric-percentiles=50,90,99",
@@ -96,7 +128,42 @@ class AccuracyScriptTest {
                 .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+, [+-][0-9.]+ \\| ?){12}\n")
                 .containsPattern("Largest difference, predicted: ttft [+-][0-9.]+ % \\(run, p[0-9]+\\), tpot .* %"
                         + " \\(run, p[0-9]+\\), itl .* % \\(run, p[0-9]+\\), e2el .* % \\(run, p[0-9]+\\)\n")
-                .contains("recorded with builtin:tiny, not validated against real runs");
+                .contains("recorded with builtin:tiny, not validated against real runs")
+                .doesNotContain("has the same lengths");
+    }
+
+    @Test
+    void validation_has_the_errors_and_the_load_of_several_runs() throws Exception {
+        String folders = Files.createDirectories(folder.resolve("seed")).toString();
+        String same = Files.copy(Path.of(other), Path.of(folders, "run.json")).toString();
+        Outcome table = accuracy(fit, run, again, same, otherAgain);
+        assertThat(table.code()).as(table.err()).isZero();
+        assertThat(table.out().lines().filter(line -> line.startsWith("| " + folder)))
+                .hasSize(2);
+        String line = table.out()
+                .lines()
+                .filter(each -> each.startsWith("Validation: "))
+                .findFirst()
+                .orElse("");
+        JsonNode validation = StrictJson.parse(line.substring(line.indexOf('{')).getBytes(StandardCharsets.UTF_8));
+        assertThat(validation.get("largest_error_percent").propertyNames())
+                .containsExactly("ttft", "tpot", "itl", "e2el");
+        assertThat(validation.get("max_batch_size").toString()).isEqualTo("[8,8]");
+        EngineLoad load = load(run).max(load(same));
+        assertThat(validation.at("/busiest/requests").doubleValue()).isCloseTo(load.requests(), within(0.051));
+        assertThat(validation.at("/busiest/waiting").doubleValue()).isCloseTo(load.waiting(), within(0.0051));
+    }
+
+    private static EngineLoad load(String file) {
+        return EngineLoad.of(RecordedRun.read(Path.of(file)).result(), 1);
+    }
+
+    @Test
+    void costs_of_the_same_lengths_at_another_rate_are_named() throws Exception {
+        Outcome table = accuracy(sameLengths, run, again);
+        assertThat(table.code()).as(table.err()).isZero();
+        assertThat(table.out())
+                .contains("Note (run): " + sameLengths + " has the same lengths as the recording, at another rate\n");
     }
 
     @Test

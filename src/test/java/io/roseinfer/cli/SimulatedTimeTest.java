@@ -1176,7 +1176,7 @@ class SimulatedTimeTest {
                         .at("/environment/simulated")
                         .asString())
                 .containsPattern(
-                        "not validated with a mean of 1[0-9]{2}[.][0-9] requests per engine \\(compared runs: up to 40.4\\)")
+                        "not validated with a mean of 1[0-9]{2}[.][0-9] requests on an engine \\(compared runs: up to 40.4\\)")
                 .doesNotContain("largest error");
     }
 

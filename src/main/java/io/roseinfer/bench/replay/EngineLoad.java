@@ -2,15 +2,18 @@ package io.roseinfer.bench.replay;
 
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.LoadResult;
+import io.roseinfer.bench.http.ServerStamps;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * The load of the engines of a run, from the first scheduled time of a request to the last.
+ * The load of the busiest engine of a run, from the first scheduled time of a request to the last. A request counts for its engine from
+ * its scheduled time, one without an engine for all in equal parts.
  *
- * @param requests mean number of requests per engine
- * @param waiting mean number of them that wait for admission
+ * @param requests mean number of requests, the largest of all engines
+ * @param waiting mean number of requests that wait for admission, the largest of all engines
  */
 public record EngineLoad(double requests, double waiting) {
     /** No load. */
@@ -19,23 +22,32 @@ public record EngineLoad(double requests, double waiting) {
     /** The load of compared runs covers up to this many times as much; between seeds, it differs by up to 16 %. */
     private static final double MARGIN = 1.5;
 
-    /** Returns the load of a run, also of requests that wait for any of the engines; none for requests of one time. */
+    /** Returns the load of a run; none for requests of one time. */
     public static EngineLoad of(LoadResult run, int engines) {
         long first = run.calls().stream().mapToLong(EngineLoad::due).min().orElse(0);
         long last = run.calls().stream().mapToLong(EngineLoad::due).max().orElse(0);
         if (last == first) {
             return NONE;
         }
-        double requests = 0;
-        double waiting = 0;
+        double[] requests = new double[engines];
+        double[] waiting = new double[engines];
+        double unassigned = 0;
         for (CallResult call : run.calls()) {
-            requests += nanosUntil(last, due(call), call.times().endNanos());
-            waiting += call.server()
-                    .map(stamps -> nanosUntil(last, call.times().sentNanos(), stamps.admittedNanos()))
-                    .orElse(0L);
+            double nanos = nanosUntil(last, due(call), call.times().endNanos());
+            if (call.server().isEmpty()) {
+                unassigned += nanos / engines;
+                continue;
+            }
+            ServerStamps stamps = call.server().get();
+            requests[stamps.served().engine()] += nanos;
+            waiting[stamps.served().engine()] += nanosUntil(last, call.times().sentNanos(), stamps.admittedNanos());
         }
-        double nanos = (double) (last - first) * engines;
-        return new EngineLoad(requests / nanos, waiting / nanos);
+        double nanos = (double) last - first;
+        return new EngineLoad((max(requests) + unassigned) / nanos, max(waiting) / nanos);
+    }
+
+    private static double max(double[] values) {
+        return Arrays.stream(values).max().orElse(0);
     }
 
     private static long due(CallResult call) {
@@ -66,6 +78,6 @@ public record EngineLoad(double requests, double waiting) {
 
     private static String words(String what, double mean, double compared) {
         return String.format(
-                Locale.ROOT, "a mean of %.1f %s per engine (compared runs: up to %.1f)", mean, what, compared);
+                Locale.ROOT, "a mean of %.1f %s on an engine (compared runs: up to %.1f)", mean, what, compared);
     }
 }

@@ -139,8 +139,8 @@ class ShippedCostsTest {
     @ParameterizedTest
     @CsvSource({
         "h200-qwen3-0.6b, 80, 4, ",
-        "h200-qwen3-0.6b, 96.3, 4, a mean of 96.3 requests per engine (compared runs: up to 56.2)",
-        "h200-qwen3-0.6b, 32.5, 5.38, a mean of 5.4 waiting requests per engine (compared runs: up to 3.1)",
+        "h200-qwen3-0.6b, 96.3, 4, a mean of 96.3 requests on an engine (compared runs: up to 56.2)",
+        "h200-qwen3-0.6b, 32.5, 5.38, a mean of 5.4 waiting requests on an engine (compared runs: up to 3.0)",
         "h100-qwen3-0.6b, 96.3, 5.38, ",
         "h100-gpt2, 1000, 900, "
     })
