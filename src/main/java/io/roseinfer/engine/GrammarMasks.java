@@ -129,7 +129,7 @@ final class GrammarMasks implements MaskSource {
             cursor.rollback(likelyCount - appendedLikely);
             Check.that(
                     cursor.advance(appended),
-                    "token %d, after %d others, is not in its grammar",
+                    "token %d, after %d others, is not in its grammar; a custom device must apply StepInputs.mask",
                     appended,
                     cursor.length());
             isDone = cursor.isDone();
