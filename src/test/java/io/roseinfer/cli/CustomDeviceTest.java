@@ -7,9 +7,11 @@ import io.roseinfer.cli.CliRunner.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -143,6 +145,20 @@ class CustomDeviceTest {
                 .startsWith("roseinfer: --device is 'java.lang.String'")
                 .contains("implements io.roseinfer.backend.Backend")
                 .hasLineCount(1);
+    }
+
+    @Test
+    void class_without_a_package_is_found_on_the_class_path() throws Exception {
+        Path source = Files.writeString(folder.resolve("Unpackaged.java"), "public class Unpackaged {}");
+        assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, source.toString()))
+                .isZero();
+        Process process = new ProcessBuilder(CommandJvm.command(
+                        List.of("-Xbootclasspath/a:" + folder), "generate", "--prompt=a", "--device=Unpackaged"))
+                .start();
+        assertThat(process.errorReader().readAllAsString())
+                .startsWith("roseinfer: --device is 'Unpackaged'; it must be")
+                .doesNotContain("not found");
+        assertThat(process.waitFor()).isEqualTo(2);
     }
 
     @Test

@@ -49,6 +49,16 @@ final class ExtensionChoice<T> {
         return text.matches(".*\\.java(:.*)?");
     }
 
+    /** Returns whether a value names a class on the class path, perhaps without a package. */
+    static boolean isOnClassPath(String text) {
+        try {
+            Class<?> unused = Class.forName(text.split(":", 2)[0], false, ExtensionChoice.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
+    }
+
     static <T> ExtensionChoice<T> of(String flag, Class<T> type) {
         return new ExtensionChoice<>(flag, type);
     }

@@ -59,7 +59,7 @@ public record Place(Settings.Device kind, List<Integer> gpus, String custom) {
 
         @Override
         public Place convert(String text) {
-            if (ExtensionChoice.isClass(text)) {
+            if (ExtensionChoice.isClass(text) || ExtensionChoice.isOnClassPath(text)) {
                 return new Place(Settings.Device.CUSTOM, List.of(), text);
             }
             if (!GPUS.matcher(text).matches()) {
