@@ -543,6 +543,18 @@ class SimulatedTimeTest {
         assertThat(page).content().contains("~ Extrapolated", "<th>changed~</th>", "<th>change~</th>");
     }
 
+    @ParameterizedTest
+    @CsvSource({"--chunked-prefill, true", "--max-batch-size=32, false"})
+    void note_says_how_composed_costs_err_if_a_run_has_some(String flag, boolean composed) throws IOException {
+        Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=200"));
+        JsonNode changed = serve(
+                List.of("--backend=sim", "--model=random:gpt2", "--step-costs=" + run),
+                with(SMALL_LOAD, "--request-rate=400", "--step-noise=0", flag));
+        String notes = changed.get("validity").get("notes").toString();
+        assertThat(notes).contains("outside the recorded range");
+        assertThat(notes.contains("7 to 11 % too low in total")).isEqualTo(composed);
+    }
+
     @Test
     void columns_of_a_replay_within_the_recorded_range_are_not_marked() throws IOException {
         Path run = recorded(SIMULATED, with(SMALL_LOAD, "--max-batch-size=4", "--request-rate=20"));

@@ -13,14 +13,15 @@ import java.util.Optional;
  *           at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
- * <p>If no mixed steps were measured, one costs as much as prompts of all its tokens, plus the attention of its decode rows.
+ * <p>If too few mixed steps were measured, one costs as much as prompts of all its tokens, plus the attention of its decode rows. Such a cost
+ * is outside the range. It is no bound: single steps took from less than that to more than the sum of a decode step and a prompt step.
  *
  * <p>Attention splits a step's work by rows, so one long row delays the others. {@link RowParts} combines the cost of all positions,
  * {@code perDecodeAttended}, with the cost of a part of the longest row, {@code perLongest}.
  *
  * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
- * @param mixed steps of prompts and decode rows, by tokens of all rows; empty if none were measured
+ * @param mixed steps of prompts and decode rows, by tokens of all rows; empty if too few were measured
  * @param range the measured steps; costs of others are extrapolated
  */
 public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed, StepRange range)
@@ -68,6 +69,10 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
                     perLongest * factor,
                     parts);
         }
+    }
+
+    public CostTable {
+        range = mixed.isPresent() ? range : range.withoutMixed();
     }
 
     /** Creates a linear table, with costs per step, token and attended position. */

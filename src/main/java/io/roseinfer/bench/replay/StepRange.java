@@ -100,6 +100,16 @@ public record StepRange(Kind decode, Kind prompts, Kind mixed, long maxContext) 
                 .toList());
     }
 
+    /** Returns the range without mixed steps, if too few were measured. */
+    StepRange withoutMixed() {
+        return new StepRange(decode, prompts, new Kind(0, List.of()), maxContext);
+    }
+
+    /** Returns whether any mixed step is within the range. */
+    boolean hasMixed() {
+        return !mixed.largest().isEmpty();
+    }
+
     /** Returns whether a step is within the range. */
     public boolean contains(StepShape step) {
         Kind kind = step.isDecode() ? decode : step.isMixed() ? mixed : prompts;

@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CostFitTest {
     private static final long SEED = 7;
@@ -196,6 +198,18 @@ class CostFitTest {
         StepShape ofLong = new StepShape(9, 108, 100, 8 * 5000 + 5050, 8 * 5000, 5000, 0);
         assertThat(table.nanos(ofShort)).isGreaterThan(table.nanos(prompts(1, 100)));
         assertThat(table.nanos(ofLong) - table.nanos(ofShort)).isCloseTo(40.0 * 8 * (5000 - 200), withinPercentage(10));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"15, false", "16, true"})
+    void mixed_steps_are_within_the_range_if_enough_were_measured_to_fit_them(int measured, boolean contained) {
+        List<CostFit.Sample> samples = new ArrayList<>(samples(0));
+        for (int i = 0; i < measured; i++) {
+            samples.add(new CostFit.Sample(mixed(8, 100), 9e6));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.range().contains(mixed(8, 100))).isEqualTo(contained);
+        assertThat(table.times(2).range()).isEqualTo(table.range());
     }
 
     /** Some prompts of two lengths: their rows and positions hardly vary among steps of like width. */
