@@ -230,10 +230,19 @@ final class InFlight {
         try {
             if (claim.test(request)) {
                 hasTerminated = true;
-                finish(request, outcome, clock.nanos());
+                finishRegardless(request, outcome);
             }
         } finally {
             claims.decrementAndGet();
+        }
+    }
+
+    /** Ends a request even if an observer throws: the engine stops anyway, and its other requests must end, too. */
+    private void finishRegardless(LiveRequest request, RequestOutcome outcome) {
+        try {
+            finish(request, outcome, clock.nanos());
+        } catch (RuntimeException unused) {
+            // The request has ended.
         }
     }
 

@@ -258,6 +258,32 @@ class ObserversTest {
     }
 
     @Test
+    void observer_that_throws_at_every_end_leaves_no_request_without_an_end() {
+        RequestObserver throwing = event -> {
+            if (event instanceof RequestEvent.Ended) {
+                throw new IllegalStateException("mine");
+            }
+        };
+        LoneLoop loop = new LoneLoop(
+                Models.runner(Models.options(), SimOptions.defaults()),
+                Models.options(),
+                Models.ticking(),
+                Observers.ofRequests(throwing));
+        List<LiveRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            GenerationRequest request = Models.request(9, i);
+            LiveRequest live = new LiveRequest(i, request, 0, Models.CONTEXT, Optional.empty());
+            int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+            live.tokenized(prompt.length, 0);
+            loop.submit(live, prompt);
+            requests.add(live);
+        }
+        loop.doWork();
+        loop.endAll(RequestOutcome.CANCELLED);
+        assertThat(requests).allMatch(live -> live.tokens().isEnded());
+    }
+
+    @Test
     void steps_of_each_replica_are_observed() {
         List<List<Long>> steps = List.of(new ArrayList<>(), new ArrayList<>());
         List<SimRunner> runners = Stream.of(SimOptions.defaults(), SimOptions.defaults())
