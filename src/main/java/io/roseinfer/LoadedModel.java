@@ -345,9 +345,6 @@ public final class LoadedModel implements AutoCloseable {
 
     /** Serves as {@link #serve(EngineOptions, Clock)} does, with observers in addition to the engine's. */
     public Engine serve(EngineOptions options, Clock clock, Observers observers) {
-        Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(clock, "clock");
-        Objects.requireNonNull(observers, "observers");
         return serve(options, copies.routing(), clock, observers);
     }
 
@@ -356,13 +353,15 @@ public final class LoadedModel implements AutoCloseable {
      * loaded with.
      */
     public Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock) {
-        Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(routing, "routing");
-        Objects.requireNonNull(clock, "clock");
         return serve(options, routing, clock, Observers.NONE);
     }
 
-    private Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock, Observers observers) {
+    /** Serves as {@link #serve(EngineOptions, RoutingPolicy, Clock)} does, with observers in addition to the engine's. */
+    public Engine serve(EngineOptions options, RoutingPolicy routing, Clock clock, Observers observers) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(routing, "routing");
+        Objects.requireNonNull(clock, "clock");
+        Objects.requireNonNull(observers, "observers");
         synchronized (serving) {
             requireIdle();
             Engine engine = Engine.open(

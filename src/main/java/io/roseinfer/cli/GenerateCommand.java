@@ -2,12 +2,14 @@ package io.roseinfer.cli;
 
 import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.cli.flags.CustomObservers;
 import io.roseinfer.cli.flags.ExplicitFlags;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.GrammarFlags;
 import io.roseinfer.cli.flags.Heading;
 import io.roseinfer.cli.flags.ModelFlags;
 import io.roseinfer.cli.flags.Numbers;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.PromptConverter;
 import io.roseinfer.cli.flags.SamplingFlags;
 import io.roseinfer.cli.flags.SpeculateFlag;
@@ -111,6 +113,9 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private SpeculateFlag speculate = new SpeculateFlag();
 
+    @Mixin
+    private ObserveFlag observe = new ObserveFlag();
+
     @Heading("Output")
     @Option(names = "--json", description = "Print one JSON object on one line instead of the text.")
     private boolean json;
@@ -138,13 +143,14 @@ final class GenerateCommand implements io.roseinfer.cli.terminal.Command {
         if (asked.prompt() instanceof Prompt.Text) {
             model.requireTokenizer();
         }
-        try (LoadedModel loaded = model.load(options, terminal)) {
+        try (CustomObservers observed = observe.open();
+                LoadedModel loaded = model.load(options, terminal)) {
             if (asked.prompt() instanceof Prompt.Text) {
                 Tokenizer unused = TextPrompts.tokenizer(loaded);
             }
             tellRandomWeights(loaded, terminal);
             GenerationRequest request = withDefaults(inConversation(asked, loaded), loaded, spec, terminal);
-            try (Engine engine = loaded.serve(options, terminal.clock());
+            try (Engine engine = loaded.serve(options, terminal.clock(), observed.observers());
                     TokenStream stream = engine.submit(request)) {
                 boolean asText = loaded.tokenizer().isPresent();
                 Interrupt.endsStream(stream, () -> print(stream, asText, terminal));

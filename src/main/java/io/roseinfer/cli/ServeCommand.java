@@ -3,8 +3,10 @@ package io.roseinfer.cli;
 import io.roseinfer.LoadedModel;
 import io.roseinfer.backend.KvGeometry;
 import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.CustomObservers;
 import io.roseinfer.cli.flags.GenerationConfigFlag;
 import io.roseinfer.cli.flags.ModelFlags;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReplyFlags;
 import io.roseinfer.cli.flags.SchedulerFlags;
 import io.roseinfer.cli.flags.ServeFlags;
@@ -15,6 +17,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.cli.terminal.Terminal.OutputClosed;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.server.AccessLog;
 import io.roseinfer.server.Server;
@@ -59,6 +62,9 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
     @Mixin
     private SchedulerFlags scheduler = new SchedulerFlags();
 
+    @Mixin
+    private ObserveFlag observe = new ObserveFlag();
+
     @Override
     public MessageFormat format() {
         return server.accessLog() == AccessLog.Format.JSON ? MessageFormat.JSON : MessageFormat.TIMED_TEXT;
@@ -81,12 +87,13 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
         EngineOptions engine =
                 server.addTo(scheduler.engineOptions(0, terminal)).withStepHistory(STEP_HISTORY);
         model.requireTokenizer();
-        try (LoadedModel loaded = model.load(engine, terminal)) {
+        try (CustomObservers observed = observe.open();
+                LoadedModel loaded = model.load(engine, terminal)) {
             server.warnIfWithoutEffect(engine.scheduler().maxActiveRequests(), loaded.replicas(), terminal);
             ServedModel chat = options.model().withChat(loaded.chat());
             ServedModel served = replies.addTo(chat).withDefaults(generationConfig.of(loaded));
             warmUp(loaded, served, engine, terminal);
-            return serve(loaded, engine, options.withModel(served), terminal);
+            return serve(loaded, engine, options.withModel(served), observed.observers(), terminal);
         }
     }
 
@@ -108,11 +115,17 @@ final class ServeCommand implements io.roseinfer.cli.terminal.Command {
                                 + ", but the kernels are not all compiled, since the CPU is busy; the first requests are slower");
     }
 
-    private int serve(LoadedModel loaded, EngineOptions engineOptions, ServerOptions options, Terminal terminal) {
+    private int serve(
+            LoadedModel loaded,
+            EngineOptions engineOptions,
+            ServerOptions options,
+            Observers observers,
+            Terminal terminal) {
         ServerMetrics metrics = new ServerMetrics(options.modelName(), loaded.replicas());
         InstantSource time = InstantSource.system();
         AccessLog log = new AccessLog(server.accessLog(), line -> print(line, terminal), terminal.clock(), time);
-        try (Engine engine = loaded.serve(engineOptions, terminal.clock(), metrics.observers());
+        try (Engine engine = loaded.serve(
+                        engineOptions, terminal.clock(), metrics.observers().and(observers));
                 Server running = Server.start(engine, options, metrics, log, terminal.clock(), time)) {
             CompletableFuture<Optional<RuntimeException>> end = new CompletableFuture<>();
             CompletableFuture<Void> unused = running.failure().thenAccept(why -> end.complete(Optional.of(why)));

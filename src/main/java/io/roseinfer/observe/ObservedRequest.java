@@ -3,7 +3,7 @@ package io.roseinfer.observe;
 import io.roseinfer.metrics.RequestTimeline;
 import java.util.Optional;
 
-/** A request as observers see it. All values except the id are final only after it has ended. */
+/** A request as observers see it. All values except the id and the tag are final only after it has ended. */
 public interface ObservedRequest {
     /** Returns its number, counted from zero per engine. */
     long id();
@@ -20,6 +20,9 @@ public interface ObservedRequest {
     /** Returns the number of tokens delivered so far. */
     int generatedTokens();
 
-    /** Returns the request's timestamps so far, including one per generated token. Allocates memory. */
+    /**
+     * Returns the request's timestamps so far, in nanoseconds of the engine's clock, including one per generated token.
+     * Allocates memory.
+     */
     RequestTimeline timeline();
 }

@@ -18,6 +18,12 @@ public final class Observers {
         this.ofSteps = ofSteps;
     }
 
+    /** Returns an observer of the steps of all replicas, of all requests, or both, as it implements. */
+    public static Observers of(EngineObserver observer) {
+        Observers steps = observer instanceof StepObserver ofSteps ? ofSteps(ofSteps) : NONE;
+        return observer instanceof RequestObserver ofRequests ? steps.and(ofRequests(ofRequests)) : steps;
+    }
+
     /** Returns an observer of all requests; any thread may call it. */
     public static Observers ofRequests(RequestObserver observer) {
         return new Observers(List.of(observer), List.of());

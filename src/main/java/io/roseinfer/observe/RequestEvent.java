@@ -4,7 +4,7 @@ import io.roseinfer.scheduler.FinishReason;
 
 /**
  * An event of a request, in this order for each: accepted, tokenized, admitted, ended. A request may end any time after
- * it was accepted; it ends once or is withdrawn.
+ * it was accepted; it ends once or is withdrawn. Simulated time reports neither {@link Submitting} nor {@link Submitted}.
  */
 public sealed interface RequestEvent {
 

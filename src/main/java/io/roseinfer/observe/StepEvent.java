@@ -10,7 +10,7 @@ package io.roseinfer.observe;
  *
  * <p>If the device accepts several steps at a time, a step is planned, packed and submitted before the previous one is
  * awaited. A step lost by the device is awaited and applied like any other. In the engine's loop, all of this is part
- * of an iteration.
+ * of an iteration; simulated time reports none.
  */
 public enum StepEvent {
     /** An iteration of the engine's loop starts. */

@@ -5,7 +5,8 @@
  * one engine. Implementations here are the step log and the Flight Recorder events. NVTX ranges are in
  * {@code backend.cuda.nvtx}, counters in {@code engine}.
  *
- * <p>A new observer implements one or both interfaces and is passed to {@code Engine.open}.
+ * <p>A new observer implements one or both interfaces and is passed to {@code LoadedModel.serve}, or named by
+ * {@code --observe}.
  */
 @NullMarked
 package io.roseinfer.observe;

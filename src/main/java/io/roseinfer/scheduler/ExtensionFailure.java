@@ -83,7 +83,7 @@ public final class ExtensionFailure {
     }
 
     /** Returns the exception to throw if an observer threw {@code thrown}. */
-    public static RuntimeException ofObserver(Object observer, RuntimeException thrown) {
+    public static RuntimeException ofObserver(Object observer, Throwable thrown) {
         return of("the observer ", observer, BUILT_IN_OBSERVERS, thrown, "; fix it, or remove it", EngineStopped::new);
     }
 

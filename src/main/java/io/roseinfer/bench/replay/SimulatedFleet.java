@@ -71,17 +71,21 @@ final class SimulatedFleet {
     /** For each prefill engine, when it can send another request. */
     private final long[] linkFreeNanos;
 
-    /** Creates idle engines that serve, one per runner; the caller closes the runners. */
-    SimulatedFleet(List<ModelRunner> runners, SimulatedServer.Engines engines, Listener listener) {
+    /**
+     * Creates idle engines that serve, one per runner; the caller closes the runners.
+     *
+     * @param observers notified of the steps of all engines, but not of requests
+     */
+    SimulatedFleet(List<ModelRunner> runners, SimulatedServer.Engines engines, Listener listener, Observers observers) {
         this.listener = listener;
         this.split = engines.split();
         this.firstCount = split.map(Split::prefillEngines).orElse(runners.size());
         this.linkFreeNanos = new long[firstCount];
         ViewAge age = engines.fleet().age();
         RequestObserver ofFirst = split.isPresent() ? new Prefilling() : listener;
-        this.first = new Numbered(0, listener)
+        this.first = new Numbered(0, listener, observers)
                 .engine(runners.subList(0, firstCount), engines.options(), engines.routing(), age, ofFirst);
-        this.decode = split.map(own -> new Numbered(firstCount, listener)
+        this.decode = split.map(own -> new Numbered(firstCount, listener, observers)
                 .engine(
                         runners.subList(firstCount, runners.size()),
                         own.options(),
@@ -91,7 +95,7 @@ final class SimulatedFleet {
     }
 
     /** Passes on the steps of consecutive engines with their numbers. */
-    private record Numbered(int from, Listener listener) implements Durations {
+    private record Numbered(int from, Listener listener, Observers observers) implements Durations {
         private VirtualEngine engine(
                 List<ModelRunner> runners,
                 EngineOptions options,
@@ -106,7 +110,14 @@ final class SimulatedFleet {
                     routing,
                     age,
                     this,
-                    Observers.ofSteps(onStep).and(Observers.ofRequests(requests)));
+                    Observers.ofSteps(onStep)
+                            .and(Observers.ofStepsOfEach(this::steps))
+                            .and(Observers.ofRequests(requests)));
+        }
+
+        private StepObserver steps(int replica) {
+            StepObserver steps = observers.steps(from + replica);
+            return from == 0 ? steps : (event, step) -> steps.on(event, numbered(step));
         }
 
         private StepRecord numbered(StepRecord step) {

@@ -22,7 +22,9 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestEvent;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.ExtensionFailure;
 import io.roseinfer.scheduler.FinishReason;
 import java.util.ArrayList;
@@ -119,12 +121,17 @@ public final class SimulatedServer {
      * @throws BadInput if a prompt is text, or a request has a grammar
      */
     public LoadResult run(OfferedLoad load) {
+        return run(load, Observers.NONE);
+    }
+
+    /** Runs a load as {@link #run(OfferedLoad)} does, with observers of the engines. */
+    public LoadResult run(OfferedLoad load, Observers observers) {
         List<ModelRunner> runners = new ArrayList<>();
         try {
             for (int i = 0; i < engines.count(); i++) {
                 runners.add(engines.runners().apply(i));
             }
-            return new Run(runners, load).run();
+            return new Run(runners, load, observers).run();
         } finally {
             runners.forEach(ModelRunner::close);
         }
@@ -256,6 +263,7 @@ public final class SimulatedServer {
 
         private final int firstTurns;
         private final FleetControl control;
+        private final RequestObserver observer;
 
         /** For each engine, the time in which its device ran steps, and the end of the last one. */
         private final long[] busyNanos;
@@ -268,8 +276,9 @@ public final class SimulatedServer {
         /** Whether requests are sent only before the next event. */
         private final boolean sendsLate;
 
-        private Run(List<ModelRunner> runners, OfferedLoad load) {
+        private Run(List<ModelRunner> runners, OfferedLoad load, Observers observers) {
             this.load = load;
+            this.observer = observers.requests();
             this.each = IntStream.range(0, runners.size()).mapToObj(times).toList();
             this.host = each.getFirst().host();
             for (OfferedRequest request : load.requests()) {
@@ -289,7 +298,7 @@ public final class SimulatedServer {
                 places.addAll(Collections.nCopies(maxConcurrency, 0L));
             }
             this.sendsLate = !isLimited || firstTurns < requests.size();
-            this.engine = new SimulatedFleet(runners, engines, this);
+            this.engine = new SimulatedFleet(runners, engines, this, observers);
             this.busyNanos = new long[runners.size()];
             this.stepEndNanos = new long[runners.size()];
             this.control = new FleetControl(engine, runners.size(), engines.fleet());
@@ -447,25 +456,34 @@ public final class SimulatedServer {
         private void submit(Request request) {
             GenerationRequest asked = request.asked();
             control.arrived(request.queuedNanos);
+            ObservedRequest observed;
             try {
-                ObservedRequest observed = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
-                submitted.put(observed, request);
+                observed = engine.submit(asked, request.queuedNanos, request.offered.outputTokens());
             } catch (BadInput | RoseException.EngineStopped refused) {
                 request.error = Optional.of(refused.jsonMessage());
                 request.failedNanos = request.queuedNanos;
                 control.ended(request.queuedNanos);
                 free(request);
                 continueAfter(request);
+                return;
             }
+            submitted.put(observed, request);
+            observer.on(new RequestEvent.Accepted(observed));
+            observer.on(new RequestEvent.Tokenized(observed));
         }
 
+        /** Passes on admissions and ends. {@link #submit} reports acceptances, as a failure there would only reject the request. */
         @Override
         public void on(RequestEvent event) {
             switch (event) {
-                case RequestEvent.Admitted(ObservedRequest observed) ->
+                case RequestEvent.Admitted(ObservedRequest observed) -> {
                     Objects.requireNonNull(submitted.get(observed)).wasAdmitted = true;
-                case RequestEvent.Ended(ObservedRequest observed, FinishReason reason) ->
+                    observer.on(event);
+                }
+                case RequestEvent.Ended(ObservedRequest observed, FinishReason reason) -> {
+                    observer.on(event);
                     end(Objects.requireNonNull(submitted.remove(observed)), observed, reason);
+                }
                 default -> {}
             }
         }

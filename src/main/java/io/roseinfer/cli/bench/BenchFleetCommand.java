@@ -5,6 +5,7 @@ import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.EndpointFlags.Kind;
 import io.roseinfer.cli.flags.ExplicitFlags;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
@@ -33,6 +34,9 @@ public final class BenchFleetCommand implements Command {
     @Mixin
     private ReportFlags pages = new ReportFlags();
 
+    @Mixin
+    private ObserveFlag observe = new ObserveFlag();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         Kind backend = flags.endpoint().backend();
@@ -42,6 +46,6 @@ public final class BenchFleetCommand implements Command {
         }
         List<String> arguments = new ArrayList<>(Arguments.of(command));
         arguments.add("--backend=sim");
-        return new ServeRun(ServeCommandLine.parse("bench fleet", arguments), results, pages).run(terminal);
+        return new ServeRun(ServeCommandLine.parse("bench fleet", arguments), results, pages, observe).run(terminal);
     }
 }

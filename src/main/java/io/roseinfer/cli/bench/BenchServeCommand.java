@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.cli.flags.BenchServeOutputFlags;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Command;
 import io.roseinfer.cli.terminal.Terminal;
@@ -25,9 +26,12 @@ public final class BenchServeCommand implements Command {
     @Mixin
     private ReportFlags pages = new ReportFlags();
 
+    @Mixin
+    private ObserveFlag observe = new ObserveFlag();
+
     @Override
     public int run(CommandSpec command, Terminal terminal) {
         ServeCommandLine line = new ServeCommandLine(Arguments.of(command), command, flags);
-        return new ServeRun(line, results, pages).run(terminal);
+        return new ServeRun(line, results, pages, observe).run(terminal);
     }
 }

@@ -12,6 +12,7 @@ import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.observe.Observers;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -51,17 +52,17 @@ final class EngineUnderTest implements SystemUnderTest {
 
     /** Runs the warm-up on a separate engine, so that the run starts with new policies. */
     @Override
-    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered, Observers observers) {
         OfferedLoad warmUp = ofRun.warmUp(offered);
         if (!warmUp.requests().isEmpty()) {
-            LoadResult unused = run("warmup", ofRun, warmUp);
+            LoadResult unused = run("warmup", ofRun, warmUp, Observers.NONE);
         }
-        return run("run", ofRun, offered);
+        return run("run", ofRun, offered, observers);
     }
 
-    private LoadResult run(String what, BenchServeFlags ofRun, OfferedLoad offered) {
+    private LoadResult run(String what, BenchServeFlags ofRun, OfferedLoad offered, Observers observers) {
         EngineOptions ofEngine = flags.withNewPolicies(options);
-        try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock());
+        try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock(), observers);
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().template(), false, terminal.clock())) {
             LoadResult result = ServerUnderTest.run(what, target, ofRun, offered, terminal);
             requireAlive(engine);

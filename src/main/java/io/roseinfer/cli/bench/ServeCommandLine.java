@@ -4,6 +4,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.flags.BenchServeOutputFlags;
 import io.roseinfer.cli.flags.Choices;
 import io.roseinfer.cli.flags.ExplicitFlags;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.UsageMessage;
 import java.util.ArrayList;
@@ -35,7 +36,8 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
                 "--title",
                 "--csv",
                 "--percentile-metrics",
-                "--metric-percentiles");
+                "--metric-percentiles",
+                "--observe");
 
         @Mixin
         private BenchServeFlags flags = new BenchServeFlags();
@@ -45,6 +47,9 @@ record ServeCommandLine(List<String> arguments, CommandSpec command, BenchServeF
 
         @Mixin
         private ReportFlags unusedPages = new ReportFlags();
+
+        @Mixin
+        private ObserveFlag unusedObservers = new ObserveFlag();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
@@ -8,6 +9,10 @@ import io.roseinfer.bench.report.ResultFile;
 import io.roseinfer.bench.report.ServeReport;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.BenchServeOutputFlags;
+import io.roseinfer.cli.flags.Choices;
+import io.roseinfer.cli.flags.CustomObservers;
+import io.roseinfer.cli.flags.EndpointFlags.Kind;
+import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
@@ -24,8 +29,9 @@ import picocli.CommandLine.Model.CommandSpec;
  * @param line the system and the load
  * @param results what to print, and the result file
  * @param pages the report page
+ * @param observe the observers of an in-process engine
  */
-record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlags pages) {
+record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlags pages, ObserveFlag observe) {
     private static final int INVALID = 8;
     private static final int PATIENCE_SECONDS = 5;
 
@@ -44,7 +50,9 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
         asked.notes().forEach(terminal::note);
         flags.requireCounted(asked.offered());
         Optional<ClientBaseline> floor = MeasuredRun.floor(flags, terminal);
-        try (SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
+        requireEngine();
+        try (CustomObservers observed = observe.open();
+                SystemUnderTest system = SystemUnderTest.open(line, terminal)) {
             BenchServeFlags.Load load = flags.fittedLengths().isEmpty() ? asked : flags.load(command, flags.seed());
             AtomicInteger code = new AtomicInteger();
             Thread running = Thread.currentThread();
@@ -56,7 +64,7 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
             });
             LoadResult result;
             try {
-                result = system.run(flags, load.offered());
+                result = system.run(flags, load.offered(), observed.observers());
             } finally {
                 ended.countDown();
                 handled.close();
@@ -65,6 +73,14 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
             MeasuredRun run = new MeasuredRun(line, system, result, load.counts(), floor);
             int judged = report(run, file, terminal);
             return code.get() > 0 ? code.get() : judged;
+        }
+    }
+
+    private void requireEngine() {
+        Kind backend = line.flags().endpoint().backend();
+        if (observe.isGiven() && backend != Kind.ENGINE && backend != Kind.SIM) {
+            throw new BadInput("--observe needs an engine in this process, and --backend is " + Choices.word(backend)
+                    + "; use --backend engine or sim, or give --observe to the server's command");
         }
     }
 

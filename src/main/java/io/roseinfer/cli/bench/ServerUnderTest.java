@@ -15,6 +15,7 @@ import io.roseinfer.cli.flags.SettingsInForce;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.ProgressBars;
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.observe.Observers;
 import java.net.URI;
 import java.time.InstantSource;
 import java.util.Map;
@@ -98,7 +99,7 @@ final class ServerUnderTest implements SystemUnderTest {
     }
 
     @Override
-    public LoadResult offer(BenchServeFlags flags, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags flags, OfferedLoad offered, Observers none) {
         if (target.isEmpty()) {
             Endpoint accepted =
                     ours.isPresent() ? asked : asked.accepted(offered.requests().getFirst());

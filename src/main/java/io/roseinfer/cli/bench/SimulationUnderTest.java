@@ -26,6 +26,7 @@ import io.roseinfer.engine.EngineLimits;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Policies;
@@ -239,7 +240,7 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Runs a load with a new seed and new policies, without a warm-up. */
     @Override
-    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered) {
+    public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered, Observers observers) {
         long seed = SplitMix64.at(flags.seed(), runs++);
         LoadResult result = new SimulatedServer(
                         new SimulatedServer.Engines(
@@ -253,7 +254,7 @@ final class SimulationUnderTest implements SystemUnderTest {
                                 .times(costs.get(engine), engine == 0 ? seed : SplitMix64.at(seed, engine)),
                         ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
                         seed)
-                .run(offered);
+                .run(offered, observers);
         BackendFlags.changedForSimulation(ofRun)
                 .filter(flag -> !NOT_NAMED.contains(flag))
                 .filter(flag -> !flag.equals("--prefill-max-batch-size") || !hasDefaultPrefillBatch())

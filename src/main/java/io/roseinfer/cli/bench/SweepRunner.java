@@ -8,6 +8,7 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.flags.EndpointFlags;
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.observe.Observers;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -80,7 +81,7 @@ final class SweepRunner implements AutoCloseable {
         // others
         // are still measured.
         system.get().forgetRuns();
-        LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags));
+        LoadResult result = system.get().offer(line.flags(), offered(line, load.offered(), flags), Observers.NONE);
         RunValidity verdict = line.flags().verdictOfPoint(result, system.get());
         verdict.remedies().stream().filter(printed::add).forEach(remedy -> terminal.note("hint: " + remedy));
         system.get().notesOnSettings().stream()

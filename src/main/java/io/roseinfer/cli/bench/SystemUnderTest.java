@@ -6,6 +6,7 @@ import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.bench.report.Environment;
 import io.roseinfer.cli.terminal.Terminal;
+import io.roseinfer.observe.Observers;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,12 +34,21 @@ sealed interface SystemUnderTest extends AutoCloseable permits ServerUnderTest, 
      * @throws BadInput if none of the requests fits the model's context
      */
     default LoadResult run(BenchServeFlags flags, OfferedLoad load) {
+        return run(flags, load, Observers.NONE);
+    }
+
+    /**
+     * Runs a load like {@link #run(BenchServeFlags, OfferedLoad)}.
+     *
+     * @param observers notified by an engine in this process, not during the warm-up
+     */
+    default LoadResult run(BenchServeFlags flags, OfferedLoad load, Observers observers) {
         contextLength().ifPresent(length -> requireRoom(load, length));
-        return offer(flags, load);
+        return offer(flags, load, observers);
     }
 
     /** Runs a load as {@link #run} does, without checking the prompts. */
-    LoadResult offer(BenchServeFlags flags, OfferedLoad load);
+    LoadResult offer(BenchServeFlags flags, OfferedLoad load, Observers observers);
 
     /** Shortens the default lengths of a command line's requests to the context of an in-process engine. */
     default void fitLengths(ServeCommandLine line) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -151,7 +152,7 @@ final class ExtensionChoice<T> {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", names())
                             + (builtIn.isEmpty() ? "" : " or ")
-                            + "FILE.java, or a public class on the class path, that implements " + type.getName()
+                            + "FILE.java, or a public class on the class path, that implements " + names(type)
                             + " and has a public constructor without parameters, or with one String for CLASS:ARGUMENT"
                             + (e instanceof ClassNotFoundException
                                     ? NOT_FOUND + SpellingSuggestion.suggestion(text, builtIn.keySet())
@@ -168,6 +169,13 @@ final class ExtensionChoice<T> {
                                 .filter(known -> !builtIn.containsKey(known.getKey()))
                                 .map(known -> known.getValue().form))
                 .toList();
+    }
+
+    /** Returns the name of a type, or the names of the types that a sealed one permits. */
+    static String names(Class<?> type) {
+        return type.isSealed()
+                ? Stream.of(type.getPermittedSubclasses()).map(Class::getName).collect(Collectors.joining(" or "))
+                : type.getName();
     }
 
     private Class<? extends T> named(String name) throws ClassNotFoundException {

@@ -59,7 +59,7 @@ final class ExtensionSource {
                     flag,
                     file,
                     "declares " + (found.isEmpty() ? "no class" : found.size() + " classes (" + names + ")")
-                            + " that implements " + type.getName() + "; it must declare one");
+                            + " that implements " + ExtensionChoice.names(type) + "; it must declare one");
         }
         return found.getFirst();
     }
