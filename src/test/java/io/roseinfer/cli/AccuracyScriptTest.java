@@ -133,6 +133,16 @@ class AccuracyScriptTest {
     }
 
     @Test
+    void run_recorded_once_is_compared_with_its_prediction() throws Exception {
+        Outcome table = accuracy(fit, run, "-");
+        assertThat(table.code()).as(table.err()).isZero();
+        assertThat(table.out())
+                .containsPattern("\\| run \\| ([0-9.]+: [+-][0-9.]+ \\| ?){12}\n")
+                .contains("Validation: ")
+                .doesNotContain("Largest difference of AGAIN");
+    }
+
+    @Test
     void validation_has_the_errors_and_the_load_of_several_runs() throws Exception {
         String folders = Files.createDirectories(folder.resolve("seed")).toString();
         String same = Files.copy(Path.of(other), Path.of(folders, "run.json")).toString();

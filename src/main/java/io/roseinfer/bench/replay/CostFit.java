@@ -10,17 +10,20 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToIntFunction;
-import java.util.function.ToLongFunction;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Fits a {@link CostTable} to measured steps. Steps are binned by width: rows, or tokens with eight bins per octave. The costs of rows and
  * positions minimize the absolute deviations from curves through the bins' centers, by least squares with repeated weights. The final
- * curve goes through the medians of what remains in each bin, with a stair where they jump. The cost of the longest row, and the features that have a
- * cost, are those with the smallest deviations: few noisy steps determine no cost. If there are few steps of prompts alone, mixed steps are fitted
- * with them; few mixed steps are not fitted.
+ * curve goes through the medians of what remains in each bin, with a stair where they jump.
+ *
+ * <p>Steps that only decode determine the {@link DecodeAttention}: first one ratio of its costs for all steps, then both costs of each of
+ * {@link #BANDS}. Candidates with the smallest deviations win, as does the choice of features that have a cost, so few noisy steps determine
+ * no cost. If there are few steps of prompts alone, mixed steps are fitted with them; few mixed steps are not fitted.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -52,24 +55,33 @@ final class CostFit {
     /** The measured duration of one step. */
     record Sample(StepShape shape, double nanos) {}
 
-    /** Features of a step besides its width: rows, positions attended by decode rows, the longest row included, and by prompts. */
-    private static final int FEATURES = 3;
-
-    private static final int ALL_FEATURES = (1 << FEATURES) - 1;
-
-    private static final int DECODE_ATTENDED = 2;
+    /** The only feature of steps that only decode. */
+    private static final int ATTENTION = 0;
 
     private static final int ROUNDS = 12;
 
-    private static final RowParts PARTS = RowParts.DESCENDING;
+    /** {@link DecodeAttention#exponent}. With 2 or 3, costs of recordings on a GPU deviated more. */
+    private static final int EXPONENT = 4;
 
-    /** Candidates for the cost per position of the longest row's part, relative to the cost per position of all rows. */
-    private static final double[] LONGEST = {0, 1, 2, 4, 8, 16, 32, 64};
+    /** {@link DecodeAttention#rows}: devices split the rows of a step by their number. */
+    private static final List<Integer> BANDS = List.of(1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256);
 
-    private static final Comparator<Slopes> BY_DEVIATION = Comparator.comparingDouble(Slopes::deviation);
+    /** Candidates for the cost per position of the longest row, relative to the cost per position of all rows, 16 per octave. */
+    private static final double[] LONGEST =
+            DoubleStream.concat(DoubleStream.of(0), powersOf2(-16, 96)).toArray();
 
-    /** Halvings of the distance to the best ratio's neighbors. */
-    private static final int HALVINGS = 4;
+    /** Step between the candidates that all steps share. */
+    private static final int COARSE = 16;
+
+    /** Candidates for the cost per position of all rows in a band, relative to the one that all bands share. */
+    private static final double[] POSITION = powersOf2(-16, 16).toArray();
+
+    /** Minimum steps of a band for a cost of its own, and maximum ratio of their deviation with it to that without it. */
+    private static final int MIN_BAND = 50;
+
+    private static final double MAX_RATIO = 0.98;
+
+    private static final int REFINEMENTS = 4;
 
     /** One step: its shape and width, its nanoseconds and features, and its weight in the fit. */
     private static final class Row {
@@ -84,10 +96,19 @@ final class CostFit {
             this.values = values;
         }
 
-        /** Sets the cost of the longest row's part per position, relative to the cost of all positions, and the weight to 1. */
-        private void setLongest(double longest) {
-            values[DECODE_ATTENDED] = PARTS.nanos(shape, 1, longest);
-            weight = 1;
+        /** Returns the cost of the attention of decode rows, relative to the cost per position. */
+        private double attention(double position, double longest) {
+            return DecodeAttention.together(position * shape.decodeAttended(), longest * shape.longest(), EXPONENT);
+        }
+
+        private int band() {
+            return DecodeAttention.index(BANDS, shape.samples());
+        }
+
+        private void setAttention(ByBand costs) {
+            int band = band();
+            values[1 + ATTENTION] =
+                    attention(costs.position().get(band), costs.longest().get(band));
         }
 
         /** Returns the deviations from the centers at this width. */
@@ -98,7 +119,18 @@ final class CostFit {
         }
     }
 
+    /** Costs per position of all rows and of the longest row by band, relative to the cost per position of all rows in all bands. */
+    private record ByBand(List<Double> position, List<Double> longest) {
+        static ByBand all(double longest) {
+            return new ByBand(Collections.nCopies(BANDS.size(), 1.0), Collections.nCopies(BANDS.size(), longest));
+        }
+    }
+
     private CostFit() {}
+
+    private static DoubleStream powersOf2(int from, int to) {
+        return IntStream.rangeClosed(from, to).mapToDouble(i -> Math.pow(2, i / 16.0));
+    }
 
     /**
      * Fits a table.
@@ -121,10 +153,11 @@ final class CostFit {
         List<Sample> others = prompts.size() >= MIN_STEPS
                 ? prompts
                 : Stream.concat(prompts.stream(), mixed.stream()).toList();
+        CostTable.Formula decodes = decode(decode);
         CostTable table = new CostTable(
-                decode(decode),
-                others(others),
-                fitsMixed ? Optional.of(others(mixed)) : Optional.empty(),
+                decodes,
+                others(others, decodes.attention()),
+                fitsMixed ? Optional.of(others(mixed, decodes.attention())) : Optional.empty(),
                 StepRange.of(samples.stream().map(Sample::shape).toList()));
         requireLikeMeasured(table, "decode", decode);
         requireLikeMeasured(table, "prompt", prompts.size() >= MIN_STEPS ? prompts : List.of());
@@ -161,12 +194,57 @@ final class CostFit {
                         measured / fitted));
     }
 
+    /** Fits the curve and the attention of steps that only decode. */
     private static CostTable.Formula decode(List<Sample> samples) {
-        return formula(samples, StepShape::rows, StepShape::rows, shape -> 0);
+        Map<Long, List<Row>> bins = new TreeMap<>();
+        for (Sample sample : samples) {
+            StepShape shape = sample.shape();
+            bins.computeIfAbsent((long) shape.rows(), key -> new ArrayList<>())
+                    .add(new Row(shape, shape.rows(), sample.nanos(), shape.decodeAttended()));
+        }
+        Fitted fitted = best(bins);
+        ByBand costs = fitted.attention();
+        bins.values().forEach(like -> like.forEach(row -> row.setAttention(costs)));
+        return closest(
+                samples,
+                StepShape::rows,
+                Stream.of(0.0, fitted.slope())
+                        .map(slope -> new CostTable.Formula(
+                                curve(bins, slope),
+                                0,
+                                0,
+                                new DecodeAttention(BANDS, costs.position(), costs.longest(), EXPONENT).times(slope))));
     }
 
-    private static CostTable.Formula others(List<Sample> samples) {
-        return formula(samples, StepShape::tokens, shape -> octaves(shape.tokens()), StepShape::rows);
+    /** Fits the curve and the features of steps with prompts, whose decode rows have known attention. */
+    private static CostTable.Formula others(List<Sample> samples, DecodeAttention attention) {
+        Map<Long, List<Row>> bins = new TreeMap<>();
+        for (Sample sample : samples) {
+            StepShape shape = sample.shape();
+            bins.computeIfAbsent(octaves(shape.tokens()), key -> new ArrayList<>())
+                    .add(new Row(
+                            shape,
+                            shape.tokens(),
+                            Math.max(1, sample.nanos() - attention.nanos(shape)),
+                            shape.rows(),
+                            shape.attended() - shape.decodeAttended()));
+        }
+        return closest(
+                samples,
+                StepShape::tokens,
+                IntStream.rangeClosed(0, 3)
+                        .mapToObj(features -> slopes(bins, features).perFeature())
+                        .map(slopes -> new CostTable.Formula(curve(bins, slopes), slopes[0], slopes[1], attention)));
+    }
+
+    /** Returns the formula with the smallest deviation from the samples, by their width. */
+    private static CostTable.Formula closest(
+            List<Sample> samples, ToIntFunction<StepShape> width, Stream<CostTable.Formula> formulas) {
+        return formulas.min(Comparator.comparingDouble(formula -> samples.stream()
+                        .mapToDouble(sample -> Math.abs(
+                                sample.nanos() - formula.nanos(width.applyAsInt(sample.shape()), sample.shape())))
+                        .sum()))
+                .orElseThrow();
     }
 
     private static long octaves(int tokens) {
@@ -176,43 +254,19 @@ final class CostFit {
     /**
      * The costs of features.
      *
-     * @param longest the cost of the longest row's part per position, relative to the cost of all positions
      * @param deviation the mean deviation of the steps from these costs
      */
-    private record Slopes(double longest, double[] perFeature, double deviation) {}
+    private record Slopes(double[] perFeature, double deviation) {}
 
-    private static CostTable.Formula formula(
-            List<Sample> samples,
-            ToIntFunction<StepShape> width,
-            ToLongFunction<StepShape> bin,
-            ToIntFunction<StepShape> rows) {
-        Map<Long, List<Row>> bins = new TreeMap<>();
-        for (Sample sample : samples) {
-            StepShape shape = sample.shape();
-            bins.computeIfAbsent(bin.applyAsLong(shape), key -> new ArrayList<>())
-                    .add(new Row(
-                            shape,
-                            width.applyAsInt(shape),
-                            sample.nanos(),
-                            rows.applyAsInt(shape),
-                            shape.decodeAttended(),
-                            shape.attended() - shape.decodeAttended()));
-        }
-        Slopes fitted = best(bins);
-        return IntStream.rangeClosed(0, ALL_FEATURES)
-                .mapToObj(features ->
-                        formula(bins, features == ALL_FEATURES ? fitted : slopes(bins, fitted.longest(), features)))
-                .min(Comparator.comparingDouble(formula -> samples.stream()
-                        .mapToDouble(sample -> Math.abs(
-                                sample.nanos() - formula.nanos(width.applyAsInt(sample.shape()), sample.shape())))
-                        .sum()))
-                .orElseThrow();
-    }
+    /**
+     * Costs of attention, and the cost per position of all rows to which they are relative.
+     *
+     * @param deviation the mean deviation of the steps from these costs
+     */
+    private record Fitted(ByBand attention, double slope, double deviation) {}
 
-    /** Returns the costs of features with the curve of what remains. */
-    private static CostTable.Formula formula(Map<Long, List<Row>> bins, Slopes fitted) {
-        double[] slopes = fitted.perFeature();
-        bins.values().forEach(like -> like.forEach(row -> row.setLongest(fitted.longest())));
+    /** Returns the curve of what remains without the costs of features. */
+    private static Curve curve(Map<Long, List<Row>> bins, double... slopes) {
         List<Double> x = new ArrayList<>();
         List<Double> y = new ArrayList<>();
         List<Double> weights = new ArrayList<>();
@@ -229,8 +283,7 @@ final class CostFit {
             weights.set(weights.size() - 1, (double) like.size());
             before = like;
         }
-        return new CostTable.Formula(
-                Curve.closestTo(x, y, weights), slopes[0], slopes[1], slopes[2], fitted.longest() * slopes[1], PARTS);
+        return Curve.closestTo(x, y, weights);
     }
 
     /** Adds a point of weight 1, unless the last point has its x. */
@@ -250,35 +303,85 @@ final class CostFit {
         return rows.stream().mapToInt(row -> row.width).max().orElseThrow();
     }
 
-    /** Returns the costs with the smallest deviation, over the costs of the longest row. */
-    private static Slopes best(Map<Long, List<Row>> bins) {
-        boolean anyDecodes = bins.values().stream().flatMap(List::stream).anyMatch(row -> row.shape.longest() > 0);
-        List<Slopes> tried = new ArrayList<>();
-        for (double longest : anyDecodes ? LONGEST : new double[1]) {
-            tried.add(slopes(bins, longest, ALL_FEATURES));
+    /** Returns the costs of attention with the smallest deviation. */
+    private static Fitted best(Map<Long, List<Row>> bins) {
+        Fitted best = fitted(bins, ByBand.all(LONGEST[0]));
+        for (int i = 1; i < LONGEST.length; i += COARSE) {
+            best = better(best, fitted(bins, ByBand.all(LONGEST[i])));
         }
-        for (int i = 0; i < HALVINGS && tried.size() > 1; i++) {
-            int best = tried.indexOf(Collections.min(tried, BY_DEVIATION));
-            int above = Math.min(best + 1, tried.size() - 1);
-            int below = Math.max(best - 1, 0);
-            if (above > best) {
-                tried.add(
-                        above,
-                        slopes(
-                                bins,
-                                (tried.get(best).longest() + tried.get(above).longest()) / 2,
-                                ALL_FEATURES));
-            }
-            if (below < best) {
-                tried.add(
-                        best,
-                        slopes(
-                                bins,
-                                (tried.get(below).longest() + tried.get(best).longest()) / 2,
-                                ALL_FEATURES));
+        for (int i = 0; i < REFINEMENTS; i++) {
+            best = better(best, fitted(bins, refined(bins, best)));
+        }
+        return best;
+    }
+
+    private static Fitted better(Fitted one, Fitted other) {
+        return other.deviation() < one.deviation() ? other : one;
+    }
+
+    private static Fitted fitted(Map<Long, List<Row>> bins, ByBand attention) {
+        bins.values().forEach(like -> like.forEach(row -> row.setAttention(attention)));
+        Slopes slopes = slopes(bins, 1 << ATTENTION);
+        return new Fitted(attention, slopes.perFeature()[ATTENTION], slopes.deviation());
+    }
+
+    /** Returns the costs that fit the steps of each band best: first of the longest row, then of all rows. */
+    private static ByBand refined(Map<Long, List<Row>> bins, Fitted fitted) {
+        List<Double> position = new ArrayList<>(fitted.attention().position());
+        List<Double> longest = new ArrayList<>(fitted.attention().longest());
+        for (int band = 0; band < BANDS.size(); band++) {
+            int own = band;
+            List<List<Row>> steps = bins.values().stream()
+                    .map(like -> like.stream().filter(row -> row.band() == own).toList())
+                    .toList();
+            if (steps.stream().mapToInt(List::size).sum() >= MIN_BAND) {
+                longest.set(
+                        band,
+                        closest(
+                                LONGEST,
+                                longest.get(band),
+                                one -> deviation(steps, fitted.slope(), position.get(own), one)));
+                position.set(
+                        band,
+                        closest(
+                                POSITION,
+                                position.get(band),
+                                one -> deviation(steps, fitted.slope(), one, longest.get(own))));
             }
         }
-        return Collections.min(tried, BY_DEVIATION);
+        return new ByBand(position, longest);
+    }
+
+    /** Returns the candidate with the smallest deviation, or the value so far if none is clearly better. */
+    private static double closest(double[] candidates, double soFar, DoubleUnaryOperator deviation) {
+        double closest = soFar;
+        double least = MAX_RATIO * deviation.applyAsDouble(soFar);
+        for (double candidate : candidates) {
+            double other = deviation.applyAsDouble(candidate);
+            if (other < least) {
+                least = other;
+                closest = candidate;
+            }
+        }
+        return closest;
+    }
+
+    /**
+     * Returns the sum of the deviations of steps from the median of steps of like width, relative to the root of their durations: neither many
+     * short steps nor few long ones determine the costs.
+     */
+    private static double deviation(List<List<Row>> bins, double slope, double position, double longest) {
+        double sum = 0;
+        for (List<Row> like : bins) {
+            double[] remaining = like.stream()
+                    .mapToDouble(row -> row.values[0] - slope * row.attention(position, longest))
+                    .toArray();
+            double median = remaining.length == 0 ? 0 : Curve.median(remaining);
+            for (int i = 0; i < remaining.length; i++) {
+                sum += Math.abs(remaining[i] - median) / Math.sqrt(like.get(i).values[0]);
+            }
+        }
+        return sum;
     }
 
     /**
@@ -286,14 +389,15 @@ final class CostFit {
      *
      * @param features a bit for each feature that may have a cost
      */
-    private static Slopes slopes(Map<Long, List<Row>> bins, double longest, int features) {
+    private static Slopes slopes(Map<Long, List<Row>> bins, int features) {
         List<Row> rows = bins.values().stream().flatMap(List::stream).toList();
-        rows.forEach(row -> row.setLongest(longest));
-        double[] slopes = new double[FEATURES];
+        rows.forEach(row -> row.weight = 1);
+        int values = rows.getFirst().values.length;
+        double[] slopes = new double[values - 1];
         double deviation = 0;
-        boolean[] varies = varying(bins, features);
+        boolean[] varies = varying(bins, values, features);
         for (int round = 0; round < ROUNDS; round++) {
-            List<Curve> centers = IntStream.rangeClosed(0, FEATURES)
+            List<Curve> centers = IntStream.range(0, values)
                     .mapToObj(value -> through(bins, value))
                     .toList();
             List<double[]> deviations =
@@ -303,7 +407,7 @@ final class CostFit {
                     .toList());
             deviation = weigh(rows, deviations, slopes);
         }
-        return new Slopes(longest, slopes, deviation);
+        return new Slopes(slopes, deviation);
     }
 
     /** Sets the weights with which least squares minimize absolute deviations, and returns the mean of these. */
@@ -319,9 +423,9 @@ final class CostFit {
     }
 
     /** Returns which values, the duration and those features, vary among steps of like width. */
-    private static boolean[] varying(Map<Long, List<Row>> bins, int features) {
-        boolean[] varies = new boolean[FEATURES + 1];
-        for (int i = 0; i <= FEATURES; i++) {
+    private static boolean[] varying(Map<Long, List<Row>> bins, int values, int features) {
+        boolean[] varies = new boolean[values];
+        for (int i = 0; i < values; i++) {
             double square = 0;
             double squareOfDeviation = 0;
             for (List<Row> like : bins.values()) {
@@ -370,7 +474,7 @@ final class CostFit {
     /** Returns a duration, or its deviation, without the costs of features. */
     private static double remaining(double[] values, double[] slopes) {
         double nanos = values[0];
-        for (int i = 0; i < FEATURES; i++) {
+        for (int i = 0; i < slopes.length; i++) {
             nanos -= slopes[i] * values[i + 1];
         }
         return nanos;

@@ -16,8 +16,7 @@ import java.util.Optional;
  * <p>If too few mixed steps were measured, one costs as much as prompts of all its tokens, plus the attention of its decode rows. Such a cost
  * is outside the range. It is no bound: single steps took from less than that to more than the sum of a decode step and a prompt step.
  *
- * <p>Attention splits a step's work by rows, so one long row delays the others. {@link RowParts} combines the cost of all positions,
- * {@code perDecodeAttended}, with the cost of a part of the longest row, {@code perLongest}.
+ * <p>The attention of decode rows costs what {@link DecodeAttention} says.
  *
  * @param decode steps that only decode, by rows; a draft counts as a row
  * @param prefill steps of prompts alone, by tokens of all rows
@@ -31,43 +30,24 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
      *
      * @param curve cost by width
      * @param perRow cost per row, at least 0
-     * @param perDecodeAttended cost per position that a decode row attends to, at least 0
      * @param perPromptAttended cost per position that a prompt token attends to, at least 0
-     * @param perLongest cost per position of a part of the longest decode row, at least 0
-     * @param parts how both costs of decode rows combine
+     * @param attention cost of the attention of decode rows
      */
-    record Formula(
-            Curve curve,
-            double perRow,
-            double perDecodeAttended,
-            double perPromptAttended,
-            double perLongest,
-            RowParts parts) {
+    record Formula(Curve curve, double perRow, double perPromptAttended, DecodeAttention attention) {
         Formula {
-            Check.that(
-                    perRow >= 0 && perDecodeAttended >= 0 && perPromptAttended >= 0 && perLongest >= 0,
-                    "work that takes less than no time");
+            Check.that(perRow >= 0 && perPromptAttended >= 0, "work that takes less than no time");
         }
 
         double nanos(double width, StepShape shape) {
             return curve.at(width)
                     + perRow * shape.rows()
                     + perPromptAttended * (shape.attended() - shape.decodeAttended())
-                    + attentionNanos(shape);
-        }
-
-        private double attentionNanos(StepShape shape) {
-            return parts.nanos(shape, perDecodeAttended, perLongest);
+                    + attention.nanos(shape);
         }
 
         private Formula times(double factor) {
             return new Formula(
-                    curve.times(factor),
-                    perRow * factor,
-                    perDecodeAttended * factor,
-                    perPromptAttended * factor,
-                    perLongest * factor,
-                    parts);
+                    curve.times(factor), perRow * factor, perPromptAttended * factor, attention.times(factor));
         }
     }
 
@@ -78,7 +58,7 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Formula line =
-                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, attendedNanos, 0, RowParts.DESCENDING);
+                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, DecodeAttention.of(attendedNanos));
         return new CostTable(line, line, Optional.of(line), StepRange.ALL);
     }
 
@@ -94,7 +74,7 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
         double apart = Math.max(nanos(shape.decodeRows()), nanos(prompts));
         double together = mixed.isPresent()
                 ? mixed.get().nanos(shape.tokens(), shape)
-                : prefill.nanos(shape.tokens(), prompts) + decode.attentionNanos(shape);
+                : prefill.nanos(shape.tokens(), prompts) + decode.attention().nanos(shape);
         return Math.max(together, apart);
     }
 

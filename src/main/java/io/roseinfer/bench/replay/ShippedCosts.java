@@ -7,7 +7,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -33,14 +32,11 @@ import tools.jackson.databind.JsonNode;
  * commands[]                   the commands of the recorded runs
  * in_flight, kv_blocks         steps in flight, blocks of the pool
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
- * decode_per_attended          nanoseconds per attended position
- * decode_per_longest           nanoseconds per position of a part of the longest row; 0 without it
+ * decode_attention             {rows[], per_position[], per_longest[], exponent} of {@link DecodeAttention}
  * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
  * other_per_row, other_per_attended
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; absent if they were not measured
- * mixed_per_row, mixed_per_attended, mixed_per_longest
- * mixed_per_decode_attended    nanoseconds per attended position of decode rows; as {@code mixed_per_attended} if absent
- * row_parts                    the number of these parts, and their effect: a {@link RowParts} in lower case; sixteenths if absent
+ * mixed_per_row, mixed_per_attended, mixed_attention
  * range                        {decode, prompts, mixed, max_context} of {@link StepRange}; a kind is {min_tokens, largest[][tokens, KV
  *                              tokens]}, for prompts {min_tokens, max_tokens}
  * turn, wake                   median nanoseconds outside of steps, as in {@link HostTimes}
@@ -92,12 +88,7 @@ public final class ShippedCosts {
         JsonNode range = root.path("range");
         CostTable costs = new CostTable(
                 new CostTable.Formula(
-                        curve(root.path("decode"), "rows"),
-                        0,
-                        root.path("decode_per_attended").asDouble(),
-                        0,
-                        root.path("decode_per_longest").asDouble(),
-                        parts(root)),
+                        curve(root.path("decode"), "rows"), 0, 0, attention(root.path("decode_attention"))),
                 formula(root, "other"),
                 root.has("mixed") ? Optional.of(formula(root, "mixed")) : Optional.empty(),
                 new StepRange(
@@ -162,18 +153,21 @@ public final class ShippedCosts {
     }
 
     private static CostTable.Formula formula(JsonNode root, String kind) {
-        double perAttended = root.path(kind + "_per_attended").asDouble();
         return new CostTable.Formula(
                 curve(root.path(kind), "tokens"),
                 root.path(kind + "_per_row").asDouble(),
-                root.path(kind + "_per_decode_attended").asDouble(perAttended),
-                perAttended,
-                root.path(kind + "_per_longest").asDouble(),
-                parts(root));
+                root.path(kind + "_per_attended").asDouble(),
+                attention(root.path(kind + "_attention")));
     }
 
-    private static RowParts parts(JsonNode root) {
-        return RowParts.valueOf(root.path("row_parts").asString("sixteenths").toUpperCase(Locale.ROOT));
+    private static DecodeAttention attention(JsonNode node) {
+        return node.isMissingNode()
+                ? DecodeAttention.of(0)
+                : new DecodeAttention(
+                        node.path("rows").valueStream().map(JsonNode::intValue).toList(),
+                        numbers(node.path("per_position")),
+                        numbers(node.path("per_longest")),
+                        node.path("exponent").asInt());
     }
 
     private static StepRange.Kind kind(JsonNode node) {

@@ -186,7 +186,7 @@ class CostFitTest {
             }
         }
         CostTable.Formula mixed = CostFit.fit(samples).mixed().orElseThrow();
-        assertThat(mixed.perDecodeAttended()).isCloseTo(30, within(1.0));
+        assertThat(mixed.attention().nanos(decode(32, 1000))).isCloseTo(30 * 32_000, withinPercentage(3));
         assertThat(mixed.perPromptAttended()).isCloseTo(0.5, within(0.1));
     }
 
@@ -253,19 +253,52 @@ class CostFitTest {
         assertThat(table.nanos(prompts(1, 1030))).isCloseTo(3.5e6, within(1e4));
     }
 
-    @Test
-    void cost_of_the_longest_row_is_fitted() {
+    /** Returns steps whose decode rows take a base, and what their attention costs. */
+    private static List<CostFit.Sample> decodeSamples(DecodeAttention attention) {
         Random random = new Random(SEED);
         List<CostFit.Sample> samples = new ArrayList<>(samples(false));
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < 6000; i++) {
             StepShape shape = decodeWith(1 + random.nextInt(64), 100 + random.nextInt(3000));
-            samples.add(new CostFit.Sample(shape, 1e6 + 2e4 * shape.rows() + RowParts.DESCENDING.nanos(shape, 4, 100)));
+            samples.add(new CostFit.Sample(shape, 1e6 + 2e4 * shape.rows() + attention.nanos(shape)));
         }
+        return samples;
+    }
+
+    @Test
+    void cost_of_the_longest_row_is_fitted_for_each_number_of_rows() {
+        DecodeAttention truth = new DecodeAttention(List.of(16, 64), List.of(8.0, 4.0), List.of(50.0, 100.0), 4);
+        CostTable table = CostFit.fit(decodeSamples(truth));
+        for (int rows : List.of(8, 12, 16, 24, 48, 60)) {
+            assertThat(table.nanos(decodeWith(rows, 3000)) - table.nanos(decodeWith(rows, 100)))
+                    .as("%d rows", rows)
+                    .isCloseTo(
+                            truth.nanos(decodeWith(rows, 3000)) - truth.nanos(decodeWith(rows, 100)),
+                            withinPercentage(4));
+        }
+    }
+
+    /** The steps of prompts have short decode rows only. */
+    @Test
+    void decode_rows_attend_at_the_same_cost_beside_prompts() {
+        DecodeAttention truth = new DecodeAttention(List.of(64), List.of(4.0), List.of(100.0), 4);
+        List<CostFit.Sample> samples = decodeSamples(truth);
+        for (int i = 0; i < 400; i++) {
+            StepShape shape = mixed(1 + i % 16, 64 + i % 200);
+            samples.add(new CostFit.Sample(shape, 3e6 + 2e4 * shape.tokens() + truth.nanos(shape)));
+        }
+        StepShape one = mixed(16, 100);
+        StepShape longer = new StepShape(
+                one.rows(),
+                one.tokens(),
+                one.prefillTokens(),
+                one.attended() + 20_000,
+                one.decodeAttended() + 20_000,
+                20_100,
+                0);
         CostTable table = CostFit.fit(samples);
-        assertThat(table.decode().perDecodeAttended()).isCloseTo(4, within(0.2));
-        assertThat(table.decode().perLongest()).isCloseTo(100, within(3.0));
-        assertThat(table.nanos(decodeWith(32, 2000)) - table.nanos(decode(32, 100)))
-                .isCloseTo(100 * 2000 - 4 * 32 * 100, within(10_000.0));
+        assertThat(table.mixed()).isPresent();
+        assertThat(table.nanos(longer) - table.nanos(one))
+                .isCloseTo(truth.nanos(longer) - truth.nanos(one), withinPercentage(4));
     }
 
     @Test
@@ -288,32 +321,18 @@ class CostFitTest {
     }
 
     @Test
-    void attention_that_begins_with_the_longest_row_ends_with_it_or_with_the_sum() {
-        RowParts parts = RowParts.DESCENDING;
-        assertThat(parts.nanos(decode(64, 1000), 25, 400)).isCloseTo(25 * 64_000, within(16_000.0));
-        assertThat(parts.nanos(decodeWith(64, 30_000), 25, 400)).isCloseTo(400 * 30_000, within(12_000.0));
-        assertThat(parts.nanos(decodeWith(16, 30_000), 25, 400)).isCloseTo(200 * 30_000, within(12_000.0));
-        assertThat(parts.nanos(prompts(2, 100), 25, 400)).isZero();
+    void attention_ends_with_the_longest_row_or_with_the_sum() {
+        DecodeAttention attention = new DecodeAttention(List.of(16, 64), List.of(25.0, 25.0), List.of(200.0, 400.0), 4);
+        assertThat(attention.nanos(decode(64, 1000))).isCloseTo(25 * 64_000, within(2000.0));
+        assertThat(attention.nanos(decodeWith(64, 30_000))).isCloseTo(400 * 30_000, within(2000.0));
+        assertThat(attention.nanos(decodeWith(16, 30_000))).isCloseTo(200 * 30_000, within(2000.0));
+        assertThat(attention.nanos(decodeWith(100, 30_000))).isCloseTo(400 * 30_000, within(2000.0));
+        assertThat(attention.nanos(prompts(2, 100))).isZero();
     }
 
     @Test
-    void rows_of_like_length_delay_no_step() {
-        assertThat(RowParts.BEYOND_MEAN.part(decode(64, 1000))).isZero();
-        assertThat(RowParts.BEYOND_MEAN.part(decodeWith(4, 2100))).isEqualTo((2100 - 600) / 4.0);
-    }
-
-    @Test
-    void few_rows_are_split_into_the_clusters_of_the_kernel() {
-        assertThat(RowParts.CLUSTERS.part(decode(2, 1000))).isEqualTo(125);
-        assertThat(RowParts.CLUSTERS.part(decode(4, 1000))).isEqualTo(250);
-        assertThat(RowParts.CLUSTERS.part(decode(16, 1000))).isEqualTo(500);
-        assertThat(RowParts.CLUSTERS.part(decode(17, 1000))).isEqualTo(1000);
-    }
-
-    @Test
-    void older_tables_split_a_step_into_sixteen_parts() {
-        assertThat(RowParts.SIXTEENTHS.part(decode(4, 1000))).isEqualTo(250);
-        assertThat(RowParts.SIXTEENTHS.part(decode(16, 1000))).isEqualTo(1000);
-        assertThat(RowParts.SIXTEENTHS.part(decode(64, 1000))).isEqualTo(1000);
+    void exponent_of_one_adds_the_longest_row_to_the_sum() {
+        DecodeAttention attention = new DecodeAttention(List.of(64), List.of(25.0), List.of(400.0), 1);
+        assertThat(attention.nanos(decode(64, 1000))).isEqualTo(25 * 64_000 + 400 * 1000);
     }
 }

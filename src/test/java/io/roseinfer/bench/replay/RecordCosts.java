@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -58,11 +57,9 @@ public final class RecordCosts {
         root.put("in_flight", runs.getFirst().inFlight());
         root.put("kv_blocks", runs.getFirst().kvBlocks());
         curve(root.putObject("decode"), "rows", table.decode().curve());
-        root.put("decode_per_attended", table.decode().perDecodeAttended());
-        root.put("decode_per_longest", table.decode().perLongest());
+        attention(root.putObject("decode_attention"), table.decode().attention());
         formula(root, "other", table.prefill());
         table.mixed().ifPresent(mixed -> formula(root, "mixed", mixed));
-        root.put("row_parts", table.decode().parts().name().toLowerCase(Locale.ROOT));
         root.set("range", range(table.range()));
         root.put("turn", host.iterationNanos());
         root.put("wake", host.wakeNanos());
@@ -95,8 +92,19 @@ public final class RecordCosts {
         curve(root.putObject(kind), "tokens", costs.curve());
         root.put(kind + "_per_row", costs.perRow());
         root.put(kind + "_per_attended", costs.perPromptAttended());
-        root.put(kind + "_per_decode_attended", costs.perDecodeAttended());
-        root.put(kind + "_per_longest", costs.perLongest());
+        if (kind.equals("mixed")) {
+            attention(root.putObject("mixed_attention"), costs.attention());
+        }
+    }
+
+    private static void attention(ObjectNode node, DecodeAttention attention) {
+        ArrayNode rows = node.putArray("rows");
+        attention.rows().forEach(rows::add);
+        ArrayNode perPosition = node.putArray("per_position");
+        attention.perPosition().forEach(perPosition::add);
+        ArrayNode perLongest = node.putArray("per_longest");
+        attention.perLongest().forEach(perLongest::add);
+        node.put("exponent", attention.exponent());
     }
 
     private static void curve(ObjectNode node, String name, Curve curve) {
