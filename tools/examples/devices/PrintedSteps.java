@@ -34,7 +34,8 @@ public final class PrintedSteps implements Backend {
         ModelRunner runner = cpu.load(spec, weights, limits);
         Class<?>[] types = {ModelRunner.class};
         return (ModelRunner) Proxy.newProxyInstance(getClass().getClassLoader(), types, (proxy, method, arguments) -> {
-            if (arguments != null && arguments[0] instanceof StepInputs step) {
+            if (method.getName().startsWith("submit") && !method.getName().equals("submitPass")) {
+                StepInputs step = (StepInputs) arguments[0];
                 System.err.println(step.rows() + " rows, " + step.tokens() + " tokens, " + step.samples() + " samples");
             }
             try {

@@ -41,12 +41,14 @@ public interface ModelRunner extends AutoCloseable {
 
     /**
      * Starts a step with samples, but not its sampling: masks and biases may be added to {@code inputs} until {@link #submitSampling}, which
-     * must be the next call. A runner that cannot overlap the two starts the whole step then.
+     * must be the next call. A runner that overlaps the two overrides both methods; others start the whole step then.
      */
-    void submitPass(StepInputs inputs, StepOutputs outputs);
+    default void submitPass(StepInputs inputs, StepOutputs outputs) {}
 
-    /** Starts the sampling of the step that {@link #submitPass} started. */
-    void submitSampling();
+    /** Starts the sampling of the step that {@link #submitPass} started with the same inputs and outputs. */
+    default void submitSampling(StepInputs inputs, StepOutputs outputs) {
+        submit(inputs, outputs);
+    }
 
     /**
      * Waits for the oldest submitted step; its outputs are then filled.

@@ -189,7 +189,8 @@ final class Pipeline {
     private void submitSampling() {
         lacksSampling = false;
         try {
-            runner.submitSampling();
+            Flight flight = flight(launched - 1);
+            runner.submitSampling(flight.inputs(), flight.outputs());
         } catch (RuntimeException | LinkageError thrown) {
             throw ExtensionFailure.ofDevice(runner, thrown);
         }

@@ -101,14 +101,6 @@ class StepAllocationTest {
         }
 
         @Override
-        public void submitPass(StepInputs inputs, StepOutputs outputs) {
-            submit(inputs, outputs);
-        }
-
-        @Override
-        public void submitSampling() {}
-
-        @Override
         public void await() {}
 
         @Override

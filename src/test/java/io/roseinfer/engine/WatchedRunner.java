@@ -121,8 +121,8 @@ class WatchedRunner implements ModelRunner {
     }
 
     @Override
-    public void submitSampling() {
-        device.submitSampling();
+    public void submitSampling(StepInputs inputs, StepOutputs outputs) {
+        device.submitSampling(inputs, outputs);
     }
 
     private void watch(StepInputs inputs, StepOutputs outputs) {

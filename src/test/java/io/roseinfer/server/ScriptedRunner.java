@@ -93,8 +93,8 @@ final class ScriptedRunner implements ModelRunner {
     }
 
     @Override
-    public void submitSampling() {
-        device.submitSampling();
+    public void submitSampling(StepInputs inputs, StepOutputs outputs) {
+        device.submitSampling(inputs, outputs);
     }
 
     @Override

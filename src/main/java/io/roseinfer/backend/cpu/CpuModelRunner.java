@@ -129,24 +129,6 @@ final class CpuModelRunner implements ModelRunner, StepProfiler.Source, WorkerTe
         return new StepOutputs(limits().maxSamples());
     }
 
-    @Override
-    public void submitPass(StepInputs step, StepOutputs results) {
-        requireIdle();
-        inputs = step;
-        outputs = results;
-    }
-
-    @Override
-    public void submitSampling() {
-        StepInputs step = inputs;
-        StepOutputs results = outputs;
-        Check.that(step != null && results != null, "no step lacks its sampling");
-        inputs = null;
-        if (step != null && results != null) {
-            submit(step, results);
-        }
-    }
-
     private void requireIdle() {
         Check.that(!closed, "a step was submitted to a closed runner");
         Check.that(inputs == null, "a step was submitted before the last one was awaited");

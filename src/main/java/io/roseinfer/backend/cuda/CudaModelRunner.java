@@ -184,16 +184,15 @@ final class CudaModelRunner implements ModelRunner {
     }
 
     @Override
-    public void submitSampling() {
+    public void submitSampling(StepInputs inputs, StepOutputs outputs) {
         Check.that(lacksSampling, "no step lacks its sampling");
         PendingStep pending = rank.pendingSteps().get((int) ((submitted - 1) % IN_FLIGHT));
-        StepInputs in = Objects.requireNonNull(pending.inputs);
         lacksSampling = false;
         long context = rank.context().enter();
         try {
-            check.checkSamples(in);
-            uploadSamples(pending, in);
-            rank.forward().draw(pending.buffer, in.samples());
+            check.checkSamples(inputs);
+            uploadSamples(pending, inputs);
+            rank.forward().draw(pending.buffer, inputs.samples());
         } finally {
             rank.context().leave(context);
         }

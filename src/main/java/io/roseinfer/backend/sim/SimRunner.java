@@ -124,10 +124,10 @@ public final class SimRunner implements ModelRunner {
     }
 
     @Override
-    public void submitSampling() {
+    public void submitSampling(StepInputs inputs, StepOutputs outputs) {
         Check.that(lacksSampling, "no step lacks its sampling");
         lacksSampling = false;
-        check.checkSamples(submitted.getLast().inputs());
+        check.checkSamples(inputs);
     }
 
     @Override

@@ -45,8 +45,8 @@ final class FailingRunner implements ModelRunner {
     }
 
     @Override
-    public void submitSampling() {
-        runner.submitSampling();
+    public void submitSampling(StepInputs inputs, StepOutputs outputs) {
+        runner.submitSampling(inputs, outputs);
     }
 
     @Override
