@@ -830,13 +830,13 @@ class SimulatedTimeTest {
         assertThat(csv("serve", simulated))
                 .last()
                 .asString()
-                .contains(",true,\"largest error against real runs: TTFT 36.2 %, ");
+                .contains(",true,\"largest error against real runs: TTFT 28.1 %, ");
         List<String> sweep = csv("sweep", with(simulated, "--vary=max-batch-size=1,4", "--step-cost-scale=2"));
         assertThat(sweep.getFirst()).endsWith(",simulated,validation");
         assertThat(sweep.subList(1, 3))
                 .allSatisfy(row -> assertThat(row).endsWith(",true,not validated against real runs"));
         List<String> arms = csv("ab", with(simulated, "--pairs=10", "--b=--step-cost-scale=1.5"));
-        assertThat(arms.get(1)).contains(",a,", ",true,\"largest error against real runs: TTFT 36.2 %, ");
+        assertThat(arms.get(1)).contains(",a,", ",true,\"largest error against real runs: TTFT 28.1 %, ");
         assertThat(arms.get(2)).contains(",b,").endsWith(",true,not validated against real runs");
     }
 
@@ -875,7 +875,7 @@ class SimulatedTimeTest {
     @Test
     void change_below_the_largest_error_of_the_costs_is_noted_in_text_json_and_page() throws IOException {
         String note =
-                "The change is below the metric's largest error (14.8 %); measure both before relying on its sign";
+                "The change is below the metric's largest error (11.8 %); measure both before relying on its sign";
         String stallFree = "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256";
         assertThat(compared("median_tpot_ms", stallFree))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
@@ -895,7 +895,7 @@ class SimulatedTimeTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"median_e2el_ms, 14.7", "median_itl_ms, 45.9"})
+    @CsvSource({"median_e2el_ms, 10.7", "median_itl_ms, 29.3"})
     void change_is_compared_with_the_error_of_its_own_metric(String metric, double percent) throws IOException {
         assertThat(compared(metric, "--chunked-prefill --step-policy tools/examples/policies/StallFree.java:256"))
                 .allSatisfy(output -> assertThat(output)
@@ -915,7 +915,7 @@ class SimulatedTimeTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--step-costs=h200-qwen3-0.6b | TTFT 36.2 %, TPOT 14.8 %, ITL 45.9 %, E2EL 14.7 %",
+                "--step-costs=h200-qwen3-0.6b | TTFT 28.1 %, TPOT 11.8 %, ITL 29.3 %, E2EL 10.7 %",
                 "--step-costs=step:4,token:0.05 | unknown"
             })
     void highest_rate_has_a_caution_with_the_error_of_the_costs_in_text_json_and_page(String costs, String error)
@@ -1004,7 +1004,7 @@ class SimulatedTimeTest {
         assertThat(shipped.out())
                 .contains(
                         "Note: simulated time, costs: NVIDIA H200, qwen3-0.6b in bf16, recorded 2026-11-28 at cd43577d, not this"
-                                + " machine, largest error against real runs: TTFT 36.2 %, TPOT 14.8 %, ITL 45.9 %, E2EL 14.7 % (p50, p90 and p99 in 17 runs of"
+                                + " machine, largest error against real runs: TTFT 28.1 %, TPOT 11.8 %, ITL 29.3 %, E2EL 10.7 % (p50, p90 and p99 in 17 runs of"
                                 + " other seeds on two GPUs, with which the fit was chosen, of prompts + outputs of 256 + 64,",
                         " at two rates)\n", "Valid: yes");
         Outcome other = bench("serve", List.of("--backend=sim"), "--model=random:smollm2-135m");
@@ -1179,7 +1179,7 @@ class SimulatedTimeTest {
         assertThat(serve(List.of(load), "--request-rate=365")
                         .at("/environment/simulated")
                         .asString())
-                .contains("largest error against real runs: TTFT 5.5 %, TPOT 3.8 %, ITL 7.6 %, E2EL 3.2 % (p50");
+                .contains("largest error against real runs: TTFT 4.7 %, TPOT 3.6 %, ITL 10.7 %, E2EL 3.2 % (p50");
         assertThat(serve(List.of(load), "--request-rate=640")
                         .at("/environment/simulated")
                         .asString())

@@ -325,16 +325,26 @@ final class CostFit {
         return new Fitted(attention, slopes.perFeature()[ATTENTION], slopes.deviation());
     }
 
-    /** Returns the costs that fit the steps of each band best: first of the longest row, then of all rows. */
+    /**
+     * Returns the costs that fit the steps of each band best: first of the longest row, then of all rows. Bands with few steps have the costs of
+     * the next band with enough of them: the previous one, if there is one.
+     */
     private static ByBand refined(Map<Long, List<Row>> bins, Fitted fitted) {
         List<Double> position = new ArrayList<>(fitted.attention().position());
         List<Double> longest = new ArrayList<>(fitted.attention().longest());
+        int measured = -1;
         for (int band = 0; band < BANDS.size(); band++) {
             int own = band;
             List<List<Row>> steps = bins.values().stream()
                     .map(like -> like.stream().filter(row -> row.band() == own).toList())
                     .toList();
             if (steps.stream().mapToInt(List::size).sum() >= MIN_BAND) {
+                if (measured >= 0
+                        && MAX_RATIO * deviation(steps, fitted.slope(), position.get(measured), longest.get(measured))
+                                <= deviation(steps, fitted.slope(), position.get(band), longest.get(band))) {
+                    position.set(band, position.get(measured));
+                    longest.set(band, longest.get(measured));
+                }
                 longest.set(
                         band,
                         closest(
@@ -347,6 +357,14 @@ final class CostFit {
                                 POSITION,
                                 position.get(band),
                                 one -> deviation(steps, fitted.slope(), one, longest.get(own))));
+                for (int before = 0; measured < 0 && before < band; before++) {
+                    longest.set(before, longest.get(band));
+                    position.set(before, position.get(band));
+                }
+                measured = band;
+            } else if (measured >= 0) {
+                longest.set(band, longest.get(measured));
+                position.set(band, position.get(measured));
             }
         }
         return new ByBand(position, longest);

@@ -1,12 +1,13 @@
 package io.roseinfer.bench.replay;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * The range of measured steps, apart for steps that only decode, steps of prompts, and mixed steps. A step is within the range if a measured
- * step of its kind had at least as many tokens and, at once, at least as many KV tokens.
+ * step of its kind had a like number of tokens, and at least as many KV tokens: many short rows do not measure few long ones.
  *
  * @param decode steps that only decode; a draft counts as a token
  * @param prompts steps of prompts alone, whose KV tokens are not counted
@@ -25,13 +26,17 @@ public record StepRange(Kind decode, Kind prompts, Kind mixed, long maxContext) 
      *
      * @param kvTokens positions that it attends to, {@link #UNKNOWN} if they were not recorded
      */
-    public record Measured(int tokens, long kvTokens) {}
+    public record Measured(int tokens, long kvTokens) {
+        private Measured max(Measured other) {
+            return new Measured(Math.max(tokens, other.tokens), Math.max(kvTokens, other.kvTokens));
+        }
+    }
 
     /**
      * The measured steps of a kind.
      *
      * @param minTokens minimum tokens of a step
-     * @param largest steps such that no other has more tokens and more KV tokens, by descending tokens; empty if none was measured
+     * @param largest maximum tokens and maximum KV tokens of each octave of tokens, by descending tokens; empty if none was measured
      */
     public record Kind(int minTokens, List<Measured> largest) {
         private static final Kind ALL = new Kind(0, List.of(new Measured(Integer.MAX_VALUE, UNKNOWN)));
@@ -41,19 +46,12 @@ public record StepRange(Kind decode, Kind prompts, Kind mixed, long maxContext) 
         }
 
         private static Kind of(List<Measured> steps) {
-            List<Measured> largest = new ArrayList<>();
-            long most = -1;
-            for (Measured step : steps.stream()
-                    .sorted(Comparator.comparingInt(Measured::tokens)
-                            .thenComparingLong(Measured::kvTokens)
-                            .reversed())
-                    .toList()) {
-                if (step.kvTokens() > most) {
-                    most = step.kvTokens();
-                    largest.add(step);
-                }
+            Map<Integer, Measured> byOctave = new TreeMap<>(Comparator.reverseOrder());
+            for (Measured step : steps) {
+                int octave = Integer.SIZE - Integer.numberOfLeadingZeros(step.tokens() - 1);
+                byOctave.merge(octave, step, Measured::max);
             }
-            return new Kind(steps.stream().mapToInt(Measured::tokens).min().orElse(0), largest);
+            return new Kind(steps.stream().mapToInt(Measured::tokens).min().orElse(0), List.copyOf(byOctave.values()));
         }
 
         /** Returns the maximum tokens of a step, 0 if none was measured. */
@@ -62,12 +60,15 @@ public record StepRange(Kind decode, Kind prompts, Kind mixed, long maxContext) 
         }
 
         private long maxKvTokens() {
-            return largest.isEmpty() ? 0 : largest.getLast().kvTokens();
+            return largest.stream().mapToLong(Measured::kvTokens).max().orElse(0);
         }
 
         private boolean contains(int tokens, long kvTokens) {
-            return tokens >= minTokens
-                    && largest.stream().anyMatch(step -> tokens <= step.tokens() && kvTokens <= step.kvTokens());
+            long most = -1;
+            for (int i = 0; i < largest.size() && tokens <= largest.get(i).tokens(); i++) {
+                most = largest.get(i).kvTokens();
+            }
+            return tokens >= minTokens && kvTokens <= most;
         }
 
         private String words(String unit) {

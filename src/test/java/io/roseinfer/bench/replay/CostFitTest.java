@@ -277,6 +277,21 @@ class CostFitTest {
         }
     }
 
+    @Test
+    void numbers_of_rows_without_steps_cost_as_the_next_measured_ones() {
+        DecodeAttention truth = new DecodeAttention(List.of(4, 64), List.of(30.0, 16.0), List.of(0.0, 0.0), 4);
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>(samples(false));
+        for (int i = 0; i < 4000; i++) {
+            int rows = i % 20 == 0 ? 5 + random.nextInt(12) : 1 + random.nextInt(4);
+            StepShape shape = decode(rows, 100 + random.nextInt(3000));
+            samples.add(new CostFit.Sample(shape, 1e6 + truth.nanos(shape)));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.nanos(decode(64, 3000)) - table.nanos(decode(64, 1000)))
+                .isCloseTo(16.0 * 64 * 2000, withinPercentage(6));
+    }
+
     /** The steps of prompts have short decode rows only. */
     @Test
     void decode_rows_attend_at_the_same_cost_beside_prompts() {

@@ -99,7 +99,7 @@ class ShippedCostsTest {
                                 + " of 128 + 96 tokens, at 30, 60 and 85 % load)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
-                        ", recorded 2026-11-28 at cd43577d, not this machine, largest error against real runs: TTFT 36.2 %, TPOT 14.8 %, ITL 45.9 %, E2EL 14.7 % (p50,"
+                        ", recorded 2026-11-28 at cd43577d, not this machine, largest error against real runs: TTFT 28.1 %, TPOT 11.8 %, ITL 29.3 %, E2EL 10.7 % (p50,"
                                 + " p90 and p99 in 17 runs of other seeds on two GPUs, with which the fit was chosen, of prompts + outputs"
                                 + " of 256 + 64, 512 + 256, 300 + 400, 128 + 128 with 2,000 + 64 and 16,000 + 32, and 128 + 96 with"
                                 + " 1,100 + 48 tokens, the last with three policies, and with three routings on two engines, at two rates)");

@@ -63,6 +63,15 @@ class StepRangeTest {
     }
 
     @Test
+    void many_short_rows_do_not_measure_few_long_ones() {
+        StepShape few = new StepShape(40, 40, 0, 40 * 300, 1000);
+        StepShape many = new StepShape(256, 256, 0, 256 * 300, 1000);
+        StepRange range = StepRange.of(List.of(few, many, PROMPT));
+        assertThat(range.contains(new StepShape(40, 40, 0, 40 * 300, 1000))).isTrue();
+        assertThat(range.contains(new StepShape(40, 40, 0, 40 * 900, 1000))).isFalse();
+    }
+
+    @Test
     void recording_without_contexts_leaves_them_out() {
         StepRange range = StepRange.of(List.of(new StepShape(4, 4, 0, 0, 0), new StepShape(1, 600, 600, 0, 0)));
         assertThat(range.contains(new StepShape(4, 4, 0, 1L << 40, 1L << 40))).isTrue();
