@@ -19,6 +19,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -865,9 +867,10 @@ class SimulatedTimeTest {
                 List.of("--backend=sim", "--pairs=10", "--metric=" + metric, "--request-rate=20", "--b=" + b),
                 with(flags, "--num-prompts=30", "--report=" + page, "--json=" + file));
         assertThat(outcome.code()).as(outcome.err()).isIn(0, 9);
-        assertThat(outcome.out()).contains("\nB is ");
+        Matcher verdict = Pattern.compile("\n(B is|No difference shown) ").matcher(outcome.out());
+        assertThat(verdict.find()).as(outcome.out()).isTrue();
         return List.of(
-                outcome.out().substring(outcome.out().indexOf("\nB is ")),
+                outcome.out().substring(verdict.start()),
                 SimBench.read(file).at("/roseinfer/notes").toString(),
                 Files.readString(page).replace("&#39;", "'"));
     }
@@ -909,6 +912,21 @@ class SimulatedTimeTest {
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs of B" + rest));
         assertThat(comparedTo("--max-batch-size=1", "--model=random:gpt2", "--step-costs=step:4,token:0.05"))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs" + rest));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "median_tpot_ms | --prefill-max-tokens=1500 | Changes below the metric's largest error (11.8 %) may be missed",
+                "mean_tpot_ms | --prefill-max-tokens=1500 | No compared run measured mean_tpot_ms",
+                "median_tpot_ms | --prefill-max-batch-size=1 | The costs of B have no known error in these runs"
+            })
+    void missing_change_is_noted_in_text_json_and_page(String metric, String flag, String caution) throws IOException {
+        assertThat(compared(metric, flag))
+                .allSatisfy(output -> assertThat(output)
+                        .containsOnlyOnce(caution + "; measure both before relying on this")
+                        .doesNotContain("B is "));
     }
 
     @ParameterizedTest

@@ -307,46 +307,50 @@ public final class ComparisonReport {
     }
 
     /**
-     * Returns a caution on the change of the deciding metric if both arms are simulated and no error of their costs is known for it, or the
-     * change is below the error; empty if no change is shown.
+     * Returns a caution on the verdict on the deciding metric if both arms are simulated and no error of their costs is known for it, the
+     * change is below the error, or no change is shown; empty for identical pairs and much extrapolated time.
      *
      * @param environments the environment of A first and of B last
      */
     public static Optional<String> caution(Comparison comparison, String metric, List<Environment> environments) {
-        OptionalDouble change = shownChange(comparison, metric);
+        OptionalDouble change = change(comparison, metric);
         if (change.isEmpty()
                 || environments.isEmpty()
                 || environments.stream().anyMatch(each -> each.simulated().isEmpty())) {
             return Optional.empty();
         }
+        PairedRatio ratio = comparison.ratios().get(metric);
+        boolean isShown = ratio == null || !ratio.isEven();
+        String remedy = "; measure both before relying on " + (isShown ? "the change" : "this");
         Map<String, Double> a = environments.getFirst().errors();
         Map<String, Double> b = environments.getLast().errors();
         if (a.isEmpty() || b.isEmpty()) {
             String arm = !a.isEmpty() ? " of B" : !b.isEmpty() ? " of A" : "";
-            return Optional.of("The costs" + arm
-                    + " have no known error in these runs; measure both before relying on the change");
+            return Optional.of("The costs" + arm + " have no known error in these runs" + remedy);
         }
         OptionalDouble error = Environment.Validation.error(Environment.errors(Stream.of(a, b)), metric);
         if (error.isEmpty()) {
-            return Optional.of("No compared run measured " + metric + "; measure both before relying on the change");
+            return Optional.of("No compared run measured " + metric + remedy);
+        }
+        String largest =
+                String.format(Locale.ROOT, "below the metric's largest error (%.1f %%)", 100 * error.getAsDouble());
+        if (!isShown) {
+            return Optional.of("Changes " + largest + " may be missed" + remedy);
         }
         return Math.abs(change.getAsDouble()) < error.getAsDouble()
-                ? Optional.of(String.format(
-                        Locale.ROOT,
-                        "The change is below the metric's largest error (%.1f %%); measure both before relying on its sign",
-                        100 * error.getAsDouble()))
+                ? Optional.of("The change is " + largest + "; measure both before relying on its sign")
                 : Optional.empty();
     }
 
-    /** Returns the change of a metric from A to B, as a share; empty if none is shown. */
-    private static OptionalDouble shownChange(Comparison comparison, String metric) {
+    /** Returns the change of a metric from A to B, as a share; empty if the pairs are identical or leave it undecided. */
+    private static OptionalDouble change(Comparison comparison, String metric) {
         PairedRatio ratio = comparison.ratios().get(metric);
         if (Comparison.isIdentical(comparison.pairs(), metric)
                 || Comparison.isExtrapolated(comparison.pairs(), metric)) {
             return OptionalDouble.empty();
         }
         if (ratio != null) {
-            return ratio.isEven() ? OptionalDouble.empty() : OptionalDouble.of(ratio.ratio() - 1);
+            return OptionalDouble.of(ratio.ratio() - 1);
         }
         return comparison.isOfOneRun() && comparison.positive().contains(metric)
                 ? OptionalDouble.of(only(comparison, metric) - 1)
@@ -361,7 +365,7 @@ public final class ComparisonReport {
         if (comparison.isOfOneRun()) {
             return "Undecided: every pair is the same run, because neither the load nor the step times vary, so there is no"
                     + " interval"
-                    + (comparison.positive().contains(arms.metric()) ? change(comparison, arms.metric()) : "")
+                    + (comparison.positive().contains(arms.metric()) ? changeText(comparison, arms.metric()) : "")
                     + ". Vary the step times (--step-noise) or the arrivals (--request-rate)";
         }
         return "Undecided: "
@@ -373,7 +377,7 @@ public final class ComparisonReport {
     }
 
     /** Returns by how much a metric changes if all pairs are equal. */
-    private static String change(Comparison comparison, String metric) {
+    private static String changeText(Comparison comparison, String metric) {
         return Comparison.isIdentical(comparison.pairs(), metric)
                 ? "; " + metric + " is " + IDENTICAL
                 : String.format(Locale.ROOT, "; %s changes by %.2f %%", metric, percent(only(comparison, metric)));
