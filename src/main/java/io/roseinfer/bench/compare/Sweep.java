@@ -75,7 +75,12 @@ public record Sweep(List<SweepPoint> points, double attainment) {
          * @param point the last point by rate that passes, as do all before it
          * @param beyond the next point, which fails; empty if all points pass
          */
-        record Between(SweepPoint point, Optional<SweepPoint> beyond) implements SearchedRate {}
+        record Between(SweepPoint point, Optional<SweepPoint> beyond) implements SearchedRate {
+            /** Returns the next point if it bounds the rate: over 5 % of extrapolated time leaves it undecided. */
+            public Optional<SweepPoint> bound() {
+                return beyond.filter(point -> point.muchExtrapolated().isEmpty());
+            }
+        }
 
         /** The point with the lowest rate fails. */
         record BelowAll() implements SearchedRate {}
@@ -100,7 +105,7 @@ public record Sweep(List<SweepPoint> points, double attainment) {
      * @param flags the flags of the settings, without the seed
      * @param seeds number of seeds
      * @param low the lowest rate of {@link Sweep#highest} in requests per second; empty if all points of a seed fail
-     * @param high the highest of the next measured rates, which fail; empty if all points of a seed pass
+     * @param high the highest of the next measured rates, which fail; empty if a seed has none or its time is extrapolated
      * @param below number of seeds for which all points fail
      * @param unknown number of seeds whose rate is unknown
      */
@@ -227,8 +232,8 @@ public record Sweep(List<SweepPoint> points, double attainment) {
             switch (searched) {
                 case SearchedRate.Between found -> {
                     low = Math.min(low, rate(found.point()));
-                    hasHigh &= found.beyond().isPresent();
-                    high = Math.max(high, found.beyond().map(Sweep::rate).orElse(high));
+                    hasHigh &= found.bound().isPresent();
+                    high = Math.max(high, found.bound().map(Sweep::rate).orElse(high));
                 }
                 case SearchedRate.BelowAll none -> below++;
                 case SearchedRate.NotKnown open -> unknown++;

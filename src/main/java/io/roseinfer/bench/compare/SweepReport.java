@@ -379,7 +379,7 @@ public final class SweepReport {
     }
 
     /**
-     * Describes a searched rate, and how much of its point's time is extrapolated if it is large; without the reasons why a point is
+     * Describes a searched rate, and how much of the time of its two points is extrapolated if it is large; without the reasons why a point is
      * invalid.
      *
      * @param number formatter of rates
@@ -387,10 +387,14 @@ public final class SweepReport {
     public static String rateText(Sweep.SearchedRate searched, DoubleFunction<String> number) {
         return switch (searched) {
             case Sweep.SearchedRate.Between found ->
-                found.beyond()
+                found.bound()
                                 .map(beyond -> "between " + number.apply(offered(found.point())) + " and "
                                         + rate(beyond, number))
-                                .orElseGet(() -> rate(found.point(), number) + " or more")
+                                .orElseGet(() -> rate(found.point(), number) + " or more"
+                                        + found.beyond()
+                                                .map(beyond -> ", undecided at " + rate(beyond, number)
+                                                        + extrapolated(beyond, number))
+                                                .orElse(""))
                         + extrapolated(found.point(), number);
             case Sweep.SearchedRate.BelowAll none -> "below all measured rates";
             case Sweep.SearchedRate.NotKnown open ->

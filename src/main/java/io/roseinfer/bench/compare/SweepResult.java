@@ -56,8 +56,8 @@ public record SweepResult(Own roseinfer) implements BenchResult {
      *
      * @param flags flags of the setting
      * @param highest rate of {@link Sweep#highest}
-     * @param highestBelow the next measured rate, which fails; null if all rates pass
-     * @param highestUndecidedBy index of the invalid point that would decide; null if the rate is known
+     * @param highestBelow the next measured rate, which fails; null if all rates pass or extrapolated time leaves it undecided
+     * @param highestUndecidedBy index of the invalid, too short or extrapolated point that would decide; null if none is needed
      * @param knee rate of {@link Sweep#knee}; the next two are as for the highest
      */
     public record Found(
@@ -88,15 +88,22 @@ public record SweepResult(Own roseinfer) implements BenchResult {
         }
 
         private static OptionalDouble rateBelow(Sweep.SearchedRate searched) {
-            Optional<SweepPoint> beyond =
-                    searched instanceof Sweep.SearchedRate.Between found ? found.beyond() : Optional.empty();
-            return beyond.map(point -> point.metric(SweepPoint.OFFERED_RATE)).orElseGet(OptionalDouble::empty);
+            Optional<SweepPoint> bound =
+                    searched instanceof Sweep.SearchedRate.Between found ? found.bound() : Optional.empty();
+            return bound.map(point -> point.metric(SweepPoint.OFFERED_RATE)).orElseGet(OptionalDouble::empty);
         }
 
         private static OptionalInt undecidedBy(Sweep.SearchedRate searched, Sweep sweep) {
-            return searched instanceof Sweep.SearchedRate.NotKnown open
-                    ? OptionalInt.of(sweep.points().indexOf(open.undecided()))
-                    : OptionalInt.empty();
+            Optional<SweepPoint> undecided =
+                    switch (searched) {
+                        case Sweep.SearchedRate.Between found ->
+                            found.beyond().filter(point -> found.bound().isEmpty());
+                        case Sweep.SearchedRate.BelowAll none -> Optional.empty();
+                        case Sweep.SearchedRate.NotKnown open -> Optional.of(open.undecided());
+                    };
+            return undecided
+                    .map(point -> OptionalInt.of(sweep.points().indexOf(point)))
+                    .orElseGet(OptionalInt::empty);
         }
     }
 

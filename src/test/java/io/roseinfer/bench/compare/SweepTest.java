@@ -257,24 +257,47 @@ class SweepTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "0.05, 0.3 | Knee: between 10.00 and 20.00 requests/s",
-                "0.051, 0.3 | Knee: between 10.00 and 20.00 requests/s; 5.1 % of the simulated time at 10.00 requests/s is extrapolated",
-                "0.142, 0.3 | Knee: between 10.00 and 20.00 requests/s; 14.2 % of the simulated time at 10.00 requests/s is extrapolated"
+                "0.05, 0.05 | Knee: between 10.00 and 20.00 requests/s",
+                "0.051, 0.05 | Knee: between 10.00 and 20.00 requests/s; 5.1 % of the simulated time at 10.00 requests/s is extrapolated",
+                "0.05, 0.051 | Knee: 10.00 requests/s or more, undecided at 20.00 requests/s; 5.1 % of the simulated time at 20.00 requests/s is extrapolated",
+                "0.142, 0.3 | Knee: 10.00 requests/s or more, undecided at 20.00 requests/s; 30.0 % of the simulated time at 20.00 requests/s is extrapolated; 14.2 % of the simulated time at 10.00 requests/s is extrapolated"
             })
-    void rate_says_if_its_point_is_extrapolated(String shares, String knee) {
+    void rate_says_if_its_points_are_extrapolated(String shares, String knee) {
         String[] each = shares.split(", ");
         Sweep measured = sweep("gb");
-        Sweep sweep = new Sweep(
-                List.of(
-                        measured.points().get(0).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[0])),
-                        measured.points().get(1).with(SweepPoint.EXTRAPOLATED_SHARE, Double.parseDouble(each[1]))),
-                0.99);
+        Sweep sweep = extrapolated(measured, Double.parseDouble(each[0]), Double.parseDouble(each[1]));
         List<String> lines =
                 SweepReport.text(sweep, study(Objectives.NONE)).lines().toList();
         assertThat(lines.get(1)).endsWith("  extrap %  goodput");
-        assertThat(lines.get(3)).contains(" 30.0  ");
         assertThat(lines.get(4)).isEqualTo(knee);
         assertThat(SweepReport.text(measured, study(Objectives.NONE))).doesNotContain("extrap");
+    }
+
+    /** Returns a sweep with the shares of extrapolated time of its points. */
+    private static Sweep extrapolated(Sweep sweep, double... shares) {
+        List<SweepPoint> points = new ArrayList<>();
+        for (int i = 0; i < shares.length; i++) {
+            points.add(sweep.points().get(i).with(SweepPoint.EXTRAPOLATED_SHARE, shares[i]));
+        }
+        return new Sweep(points, sweep.attainment());
+    }
+
+    @Test
+    void extrapolated_point_is_no_upper_bound_in_the_file() {
+        var settings = found(extrapolated(sweep("gb"), 0.05, 0.051));
+        for (String rate : List.of("highest", "knee")) {
+            assertThat(settings.get(rate).doubleValue()).isEqualTo(10);
+            assertThat(settings.get(rate + "_below").isNull()).isTrue();
+            assertThat(settings.get(rate + "_undecided_by").intValue()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void extrapolated_point_is_no_upper_bound_over_seeds() {
+        List<SweepPoint> points = new ArrayList<>(seeded("0", "1", "gb"));
+        seeded("1", "1", "gb").forEach(point -> points.add(point.with(SweepPoint.EXTRAPOLATED_SHARE, 0.051)));
+        assertThat(SweepReport.text(new Sweep(points, 0.99), study(Objectives.NONE)))
+                .contains("Knee over seeds with replicas=1: 10.00 requests/s or more, 2 seeds");
     }
 
     /** Returns the points of {@link #sweep} with a seed and replicas. */

@@ -262,12 +262,12 @@ final class SweepSection {
                         .toList();
     }
 
-    /** Returns the points with the lowest knee of an arm's seeds; empty if a seed's knee is not between two points. */
+    /** Returns the points with the lowest knee of an arm's seeds; empty if a seed's knee has no upper bound. */
     private Optional<List<SweepPoint>> knee(List<Sweep.Settings> arm) {
         List<SweepPoint> knees = arm.stream()
                 .map(sweep::knee)
                 .filter(rate -> rate instanceof Sweep.SearchedRate.Between knee
-                        && knee.beyond().isPresent())
+                        && knee.bound().isPresent())
                 .map(rate -> ((Sweep.SearchedRate.Between) rate).point())
                 .toList();
         return knees.size() < arm.size()
