@@ -281,9 +281,21 @@ public final class Roseinfer {
             if (loaded.size() != replicas) {
                 throw new ExtensionFailure.Misuse("loaded " + loaded.size() + " replicas instead of " + replicas);
             }
+            loaded.forEach(Roseinfer::requireUsable);
             return loaded;
         } catch (RuntimeException | LinkageError e) {
             throw ExtensionFailure.ofLoading(backend, e);
+        }
+    }
+
+    /** Rejects a runner with which an engine would wait forever, or fail without a name. */
+    private static void requireUsable(ModelRunner runner) {
+        if (runner.maxInFlight() < 1) {
+            throw new ExtensionFailure.Misuse(
+                    "loaded a runner with " + runner.maxInFlight() + " steps in flight; it must have at least 1");
+        }
+        if (Stream.of(runner.spec(), runner.kv(), runner.limits()).anyMatch(Objects::isNull)) {
+            throw new ExtensionFailure.Misuse("loaded a runner whose spec, kv or limits is null");
         }
     }
 

@@ -185,6 +185,15 @@ class CustomBackendTest {
     }
 
     @Test
+    void runner_without_steps_in_flight_names_the_device() {
+        assertThatThrownBy(() -> Roseinfer.load(settings("depth")))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessage(
+                        "the device io.roseinfer.CustomDevice loaded a runner with 0 steps in flight; it must have at"
+                                + " least 1; fix it, or choose another device");
+    }
+
+    @Test
     void device_s_own_rejection_of_a_model_is_unchanged() {
         assertThatThrownBy(() -> Roseinfer.load(settings("model")))
                 .isInstanceOf(BadModel.class)

@@ -111,7 +111,7 @@ public final class CustomDevice implements Backend {
 
         @Override
         public int maxInFlight() {
-            return 1;
+            return fault.equals("depth") ? 0 : 1;
         }
 
         @Override
