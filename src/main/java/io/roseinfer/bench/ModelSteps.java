@@ -4,8 +4,8 @@ import io.roseinfer.backend.ModelRunner;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.RoseException.DeviceFailure;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.sampling.SampleRequest;
@@ -37,7 +37,7 @@ final class ModelSteps {
     private static final class Flight {
         final StepInputs inputs;
         final StepOutputs outputs;
-        final StepRecord record = new StepRecord();
+        final WritableStep record = new WritableStep();
         int firstRow;
 
         Flight(ModelRunner runner) {

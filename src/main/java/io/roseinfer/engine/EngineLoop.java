@@ -7,7 +7,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.kv.PublishedPrefixes;
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.observe.RequestEvent;
 import io.roseinfer.observe.RequestObserver;
@@ -45,7 +45,7 @@ final class EngineLoop {
     private final RequestObserver requests;
     private final StepObserver steps;
     /** The record passed with events of iterations and deliveries, which belong to no step. */
-    private final StepRecord noStep = new StepRecord();
+    private final WritableStep noStep = new WritableStep();
 
     private final InFlight inFlight;
     private final WaitingQueue waitingQueue;

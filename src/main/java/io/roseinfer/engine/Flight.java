@@ -2,13 +2,13 @@ package io.roseinfer.engine;
 
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.Scheduler;
 import io.roseinfer.scheduler.Sequence;
 import io.roseinfer.scheduler.StepPlan;
 
 /** A step in flight: its plan, device inputs, outputs and record. A {@link Pipeline} reuses a few of them. */
-record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, StepRecord record) {
+record Flight(StepPlan plan, StepInputs inputs, StepOutputs outputs, WritableStep record) {
 
     /** Returns whether the plan is empty, so that there is nothing to launch. */
     boolean isEmpty() {

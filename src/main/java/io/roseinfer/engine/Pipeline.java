@@ -5,8 +5,8 @@ import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.StepOutputs.Status;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.ExtensionFailure;
@@ -61,7 +61,7 @@ final class Pipeline {
 
     private Flight newFlight() {
         try {
-            return new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new StepRecord());
+            return new Flight(scheduler.newPlan(), runner.newInputs(), runner.newOutputs(), new WritableStep());
         } catch (RuntimeException | LinkageError thrown) {
             throw ExtensionFailure.ofLoading(runner, thrown);
         }

@@ -9,10 +9,10 @@ import java.util.Locale;
  * device, applying. With several steps in flight, the device phase includes waiting for the previous step, and the next
  * step is planned and packed during it.
  *
- * <p>The engine reuses records, so that recording allocates no memory. Records returned by a step log are copies that
- * are never written.
+ * <p>The engine writes {@link WritableStep}s and reuses them, so that recording allocates no memory. Records returned by a step log are copies
+ * that are never written.
  */
-public final class StepRecord {
+public class StepRecord {
     /** The facts of a step, in the order of {@link #copyOf}. */
     public enum Fact {
         /** The step's number, counted from zero. */
@@ -141,7 +141,9 @@ public final class StepRecord {
     static final List<Fact> UNTIL_END =
             List.of(Fact.START_NANOS, Fact.PLAN_NANOS, Fact.PACK_NANOS, Fact.DEVICE_NANOS, Fact.APPLY_NANOS);
 
-    private final long[] values = new long[FACTS];
+    final long[] values = new long[FACTS];
+
+    StepRecord() {}
 
     /** Creates a record from the facts in an array, starting at index {@code at}, in the order of {@link Fact}. */
     public static StepRecord copyOf(long[] values, int at) {
@@ -151,91 +153,70 @@ public final class StepRecord {
     }
 
     /** Copies all facts into an array, starting at index {@code at}. */
-    public void copyTo(long[] target, int at) {
+    public final void copyTo(long[] target, int at) {
         System.arraycopy(values, 0, target, at, FACTS);
     }
 
-    public long get(Fact fact) {
+    public final long get(Fact fact) {
         return values[fact.ordinal()];
     }
 
-    public void set(Fact fact, long value) {
-        values[fact.ordinal()] = value;
-    }
-
-    public void add(Fact fact, long value) {
-        values[fact.ordinal()] += value;
-    }
-
     /** Returns how many rows accepted the draft at a position, {@code 0 <= position < DRAFT_POSITIONS}. */
-    public int acceptedAt(int position) {
+    public final int acceptedAt(int position) {
         return (int) (get(acceptedFact(position)) >>> acceptedShift(position)) & MAX_DRAFT_ROWS;
     }
 
-    /** Sets how many rows, at most {@link #MAX_DRAFT_ROWS}, accepted the draft at a position. */
-    public void setAcceptedAt(int position, int rows) {
-        Fact fact = acceptedFact(position);
-        int shift = acceptedShift(position);
-        set(fact, (get(fact) & ~((long) MAX_DRAFT_ROWS << shift)) | ((long) rows << shift));
-    }
-
-    /** Sets that no row accepted a draft. */
-    public void clearAcceptedAt() {
-        set(Fact.ACCEPTED_AT_0_TO_7, 0);
-        set(Fact.ACCEPTED_AT_8_TO_15, 0);
-    }
-
-    private static Fact acceptedFact(int position) {
+    static Fact acceptedFact(int position) {
         return position < POSITIONS_PER_FACT ? Fact.ACCEPTED_AT_0_TO_7 : Fact.ACCEPTED_AT_8_TO_15;
     }
 
-    private static int acceptedShift(int position) {
+    static int acceptedShift(int position) {
         return position % POSITIONS_PER_FACT * POSITION_BITS;
     }
 
     /** Returns when it was planned and packing started. */
-    public long plannedNanos() {
+    public final long plannedNanos() {
         return get(Fact.START_NANOS) + get(Fact.PLAN_NANOS);
     }
 
     /** Returns when it was packed and the device phase started. */
-    public long packedNanos() {
+    public final long packedNanos() {
         return plannedNanos() + get(Fact.PACK_NANOS);
     }
 
     /** Returns when the submit call returned. */
-    public long submittedNanos() {
+    public final long submittedNanos() {
         return packedNanos() + get(Fact.SUBMIT_NANOS);
     }
 
     /** Returns when its results were available. */
-    public long awaitedNanos() {
+    public final long awaitedNanos() {
         return packedNanos() + get(Fact.DEVICE_NANOS);
     }
 
     /** Returns when its results had been applied. */
-    public long endNanos() {
+    public final long endNanos() {
         return awaitedNanos() + get(Fact.APPLY_NANOS);
     }
 
     /** Returns the time it took on the thread that drives the device, without waiting. */
-    public long hostNanos() {
+    public final long hostNanos() {
         return get(Fact.PLAN_NANOS) + get(Fact.PACK_NANOS) + get(Fact.SUBMIT_NANOS) + get(Fact.APPLY_NANOS);
     }
 
     @Override
-    public boolean equals(Object other) {
+    public final boolean equals(Object other) {
         return other instanceof StepRecord step && Arrays.equals(values, step.values);
     }
 
     @Override
-    public int hashCode() {
+    public final int hashCode() {
         return Arrays.hashCode(values);
     }
 
     /** Returns all facts as text, such as {@code step 3, start_nanos 120, …}. */
     @Override
-    public String toString() {
+    public final String toString() {
         StringBuilder text = new StringBuilder();
         for (Fact fact : Fact.values()) {
             text.append(text.isEmpty() ? "" : ", ")

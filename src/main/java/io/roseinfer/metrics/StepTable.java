@@ -48,7 +48,7 @@ public final class StepTable extends AbstractList<StepRecord> implements RandomA
     @Override
     public StepRecord get(int index) {
         Objects.checkIndex(index, size);
-        StepRecord step = new StepRecord();
+        WritableStep step = new WritableStep();
         for (Fact fact : FACTS) {
             step.set(fact, get(index, fact));
         }

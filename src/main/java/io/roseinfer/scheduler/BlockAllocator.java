@@ -2,8 +2,8 @@ package io.roseinfer.scheduler;
 
 import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ final class BlockAllocator {
     private final PreemptionPolicy policy;
     private final QueueView view;
     private final WaitingQueue waitingQueue;
-    private final StepRecord totals;
+    private final WritableStep totals;
 
     BlockAllocator(
             KvBlockPool pool,
@@ -26,7 +26,7 @@ final class BlockAllocator {
             PreemptionPolicy policy,
             QueueView view,
             WaitingQueue waitingQueue,
-            StepRecord totals) {
+            WritableStep totals) {
         this.pool = pool;
         this.queues = queues;
         this.policy = policy;

@@ -5,6 +5,7 @@ import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
@@ -50,10 +51,10 @@ public final class Scheduler {
     private final SequenceList finished = new SequenceList();
 
     /** Sums over all steps so far. */
-    private final StepRecord totals = new StepRecord();
+    private final WritableStep totals = new WritableStep();
 
     /** The part of the totals that {@link #record} has attributed to a step. */
-    private final StepRecord attributed = new StepRecord();
+    private final WritableStep attributed = new WritableStep();
 
     private final StepPolicy stepPolicy;
     /** Whether the step policy is called under the waiting queue's lock, because it has state that other calls use. */
@@ -480,7 +481,7 @@ public final class Scheduler {
      * Fills in the scheduler's facts of the step planned last, which must not be empty. Its counts include what empty
      * plans counted since the previous step.
      */
-    public void record(StepPlan plan, StepRecord step) {
+    public void record(StepPlan plan, WritableStep step) {
         step.set(Fact.STEP, plan.step());
         step.set(Fact.WAITING, waiting());
         step.set(Fact.ACTIVE, active());
@@ -494,7 +495,7 @@ public final class Scheduler {
     }
 
     /** Fills in the facts of a step that are known when it has been applied. */
-    public static void recordResults(StepPlan plan, StepRecord step) {
+    public static void recordResults(StepPlan plan, WritableStep step) {
         plan.recordAccepted(step);
     }
 

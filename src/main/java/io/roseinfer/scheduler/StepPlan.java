@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.Check;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -159,7 +160,7 @@ public final class StepPlan {
     }
 
     /** Adds the counts of its rows. */
-    void addTo(StepRecord totals) {
+    void addTo(WritableStep totals) {
         totals.add(Fact.ROWS, rows);
         totals.add(Fact.TOKENS, tokens);
         totals.add(Fact.PREFILL_TOKENS, prefillTokens);
@@ -205,7 +206,7 @@ public final class StepPlan {
     }
 
     /** Fills in the counts of accepted drafts. */
-    void recordAccepted(StepRecord step) {
+    void recordAccepted(WritableStep step) {
         step.set(Fact.ACCEPTED_TOKENS, acceptedTokens);
         if (acceptedTokens == 0) {
             step.clearAcceptedAt();

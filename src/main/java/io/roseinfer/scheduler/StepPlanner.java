@@ -4,6 +4,7 @@ import io.roseinfer.base.Check;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -27,7 +28,7 @@ final class StepPlanner implements StepBuilder {
     private final int number;
     private final BlockAllocator blocks;
     private final Admission admission;
-    private final StepRecord totals;
+    private final WritableStep totals;
     private final Consumer<Sequence> onFirstAdmission;
 
     private final int maxRowDrafts;
@@ -73,7 +74,7 @@ final class StepPlanner implements StepBuilder {
             SequenceQueues queues,
             WaitingQueue waitingQueue,
             int number,
-            StepRecord totals,
+            WritableStep totals,
             Consumer<Sequence> onFirstAdmission) {
         this.waitingQueue = waitingQueue;
         this.number = number;

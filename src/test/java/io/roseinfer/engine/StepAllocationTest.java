@@ -11,7 +11,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.base.Clock;
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.observe.JfrRecorder;
@@ -42,7 +42,7 @@ class StepAllocationTest {
     private static byte[] sink = {};
 
     private final StepObserver observer;
-    private final StepRecord record = new StepRecord();
+    private final WritableStep record = new WritableStep();
     private final Arena arena = Arena.ofConfined();
     private final Pipeline pipeline;
     private int rows;

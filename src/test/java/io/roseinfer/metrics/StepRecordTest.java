@@ -30,7 +30,7 @@ class StepRecordTest {
 
     @Test
     void copy_has_all_facts_and_does_not_change() {
-        StepRecord record = new StepRecord();
+        WritableStep record = new WritableStep();
         for (Fact fact : Fact.values()) {
             record.set(fact, 7L * fact.ordinal());
         }
@@ -47,7 +47,7 @@ class StepRecordTest {
 
     @Test
     void accepted_drafts_are_counted_by_position() {
-        StepRecord record = new StepRecord();
+        WritableStep record = new WritableStep();
         int most = StepRecord.MAX_DRAFT_ROWS;
         for (int position = 0; position < StepRecord.DRAFT_POSITIONS; position++) {
             record.setAcceptedAt(position, most);

@@ -8,8 +8,8 @@ public final class StepRecords {
     private StepRecords() {}
 
     /** Returns a record with these facts; all others are 0. */
-    public static StepRecord step(Map<Fact, Long> facts) {
-        StepRecord step = new StepRecord();
+    public static WritableStep step(Map<Fact, Long> facts) {
+        WritableStep step = new WritableStep();
         facts.forEach(step::set);
         return step;
     }

@@ -15,7 +15,7 @@ class StepTableTest {
         Random random = new Random(count);
         List<StepRecord> steps = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            StepRecord step = new StepRecord();
+            WritableStep step = new WritableStep();
             step.set(Fact.STEP, i);
             step.set(Fact.START_NANOS, -5 + i * 2_000_000L);
             step.set(Fact.DEVICE_NANOS, random.nextInt(1 << 30));
@@ -47,7 +47,7 @@ class StepTableTest {
     @Test
     void builder_copies_reused_records_and_can_go_on() {
         StepTable.Builder builder = new StepTable.Builder();
-        StepRecord reused = new StepRecord();
+        WritableStep reused = new WritableStep();
         for (int i = 0; i < 2000; i++) {
             reused.set(Fact.STEP, i);
             builder.add(reused);

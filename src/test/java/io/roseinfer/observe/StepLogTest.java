@@ -4,26 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class StepLogTest {
     /** Fills a record with facts that all follow from its number, each in a different way. */
-    private static void note(StepRecord record, long step) {
+    private static void note(WritableStep record, long step) {
         for (Fact fact : Fact.values()) {
             record.set(fact, step * (1 + fact.ordinal()));
         }
     }
 
     private static StepRecord expected(long step) {
-        StepRecord record = new StepRecord();
+        WritableStep record = new WritableStep();
         note(record, step);
         return record;
     }
 
     private static StepLog logOf(int capacity, long steps) {
         StepLog log = new StepLog(capacity);
-        StepRecord record = new StepRecord();
+        WritableStep record = new WritableStep();
         for (long step = 0; step < steps; step++) {
             note(record, step);
             log.on(StepEvent.APPLIED, record);
@@ -61,7 +62,7 @@ class StepLogTest {
     void concurrent_reads_are_never_torn() throws InterruptedException {
         StepLog log = new StepLog(8);
         Thread writer = Thread.ofPlatform().start(() -> {
-            StepRecord record = new StepRecord();
+            WritableStep record = new WritableStep();
             for (long step = 0; step < 400_000; step++) {
                 note(record, step);
                 log.on(StepEvent.APPLIED, record);

@@ -2,7 +2,7 @@ package io.roseinfer.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ class StepObserversTest {
                 (event, step) -> calls.add("a " + event),
                 StepObserver.all(List.of(inner, StepObserver.all(List.of()))),
                 (event, step) -> calls.add("d " + event)));
-        all.on(StepEvent.APPLIED, new StepRecord());
+        all.on(StepEvent.APPLIED, new WritableStep());
         assertThat(calls).containsExactly("a APPLIED", "b APPLIED", "c APPLIED", "d APPLIED");
     }
 }

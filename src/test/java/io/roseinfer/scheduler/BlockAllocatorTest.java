@@ -3,7 +3,7 @@ package io.roseinfer.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.kv.KvBlockPool;
-import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ class BlockAllocatorTest {
                     PreemptionPolicy.youngest(),
                     new Admission(SchedulerOptions.defaults(), queues, waitingQueue, 0, pool),
                     waitingQueue,
-                    new StepRecord());
+                    new WritableStep());
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
                 all.add(active(queues, random));

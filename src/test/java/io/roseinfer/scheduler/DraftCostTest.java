@@ -2,8 +2,8 @@ package io.roseinfer.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class DraftCostTest {
     private final DraftCost learned = new DraftCost(MAX_TOKENS);
 
     private void step(int rows, int tokens, int prefillRows, double nanos) {
-        StepRecord step = new StepRecord();
+        WritableStep step = new WritableStep();
         step.set(Fact.ROWS, rows);
         step.set(Fact.TOKENS, tokens);
         step.set(Fact.DECODE_ROWS, rows - prefillRows);

@@ -4,6 +4,7 @@ import io.roseinfer.base.Clock;
 import io.roseinfer.base.MachineClock;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -115,7 +116,7 @@ record ServerClock(String bootId, long offsetNanos, long boundNanos) {
     }
 
     private static StepRecord step(JsonNode node, long by) {
-        StepRecord step = new StepRecord();
+        WritableStep step = new WritableStep();
         for (Fact fact : Fact.values()) {
             step.set(fact, node.path(fact.apiKey()).asLong(0) - (fact == Fact.START_NANOS ? by : 0));
         }

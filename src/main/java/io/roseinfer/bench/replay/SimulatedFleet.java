@@ -126,9 +126,8 @@ final class SimulatedFleet {
             }
             long[] facts = new long[StepRecord.FACTS];
             step.copyTo(facts, 0);
-            StepRecord copy = StepRecord.copyOf(facts, 0);
-            copy.add(Fact.ENGINE, from);
-            return copy;
+            facts[Fact.ENGINE.ordinal()] += from;
+            return StepRecord.copyOf(facts, 0);
         }
 
         @Override

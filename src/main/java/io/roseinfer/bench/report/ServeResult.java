@@ -23,6 +23,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepTable;
 import io.roseinfer.metrics.Summary;
+import io.roseinfer.metrics.WritableStep;
 import java.time.Instant;
 import java.util.AbstractList;
 import java.util.Arrays;
@@ -376,7 +377,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                     .mapToInt(fact -> columns.indexOf(fact.key()))
                     .toArray();
             StepTable.Builder table = new StepTable.Builder();
-            StepRecord step = new StepRecord();
+            WritableStep step = new WritableStep();
             for (long[] row : rows) {
                 for (Fact fact : facts) {
                     int column = ofFact[fact.ordinal()];

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.roseinfer.base.RoseException.BadInput;
-import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -229,7 +229,7 @@ class CostFitTest {
 
     @Test
     void tokens_computed_again_are_of_a_prompt() {
-        StepRecord step = new StepRecord();
+        WritableStep step = new WritableStep();
         step.set(Fact.ROWS, 1);
         step.set(Fact.TOKENS, 479);
         step.set(Fact.PREFILL_TOKENS, 384);

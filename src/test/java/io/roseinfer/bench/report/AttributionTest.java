@@ -10,6 +10,7 @@ import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.ServerStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,8 +22,8 @@ import org.junit.jupiter.api.Test;
 class AttributionTest {
     private static final long MILLI = 1_000_000;
 
-    private static StepRecord step(long number, long startMillis, long millis, int prefillTokens) {
-        StepRecord step = new StepRecord();
+    private static WritableStep step(long number, long startMillis, long millis, int prefillTokens) {
+        WritableStep step = new WritableStep();
         step.set(Fact.STEP, number);
         step.set(Fact.START_NANOS, startMillis * MILLI);
         step.set(Fact.DEVICE_NANOS, (millis - 1) * MILLI);
@@ -183,7 +184,7 @@ class AttributionTest {
     void steps_of_another_engine_are_ignored() {
         List<StepRecord> all = new ArrayList<>(STEPS);
         for (long number = 1; number < 100; number++) {
-            StepRecord other = step(number, number, 1, 0);
+            WritableStep other = step(number, number, 1, 0);
             other.set(Fact.ENGINE, 1);
             all.add(other);
         }

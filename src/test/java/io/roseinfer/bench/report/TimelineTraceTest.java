@@ -15,6 +15,7 @@ import io.roseinfer.metrics.RequestStamps;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.metrics.WritableStep;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -151,7 +152,7 @@ class TimelineTraceTest {
                         .toList());
     }
 
-    private static StepRecord step(long number, long startUs, int prefillTokens, int decodeRows) {
+    private static WritableStep step(long number, long startUs, int prefillTokens, int decodeRows) {
         Map<Fact, Long> facts = new EnumMap<>(Map.of(
                 Fact.PLAN_NANOS, 1_500L,
                 Fact.PACK_NANOS, 500L,
@@ -192,7 +193,7 @@ class TimelineTraceTest {
         assertThat(slices(trace, "step")).extracting(Slice::name).containsExactly("prefill", "decode", "decode");
     }
 
-    private static StepRecord of(int engine, StepRecord step) {
+    private static StepRecord of(int engine, WritableStep step) {
         step.set(Fact.ENGINE, engine);
         return step;
     }

@@ -16,6 +16,7 @@ import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.StepRecords;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.model.files.ModelFiles;
 import io.roseinfer.observe.StepEvent;
 import java.io.IOException;
@@ -78,10 +79,10 @@ class NvtxTest {
     void ranges_reach_the_profiler_with_numbers_and_depth(String binding) throws Throwable {
         NvtxRanges ranges = new NvtxRanges(attach(binding));
         int before = received().size();
-        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
+        ranges.on(StepEvent.ITERATION_STARTED, new WritableStep());
         launch(ranges, 3, 1024);
         launch(ranges, 10, 10);
-        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
+        ranges.on(StepEvent.ITERATION_ENDED, new WritableStep());
         List<String> received = received();
         assertThat(received.subList(before, received.size()))
                 .containsExactly(
@@ -107,12 +108,12 @@ class NvtxTest {
     void open_ranges_end_with_the_iteration() throws Throwable {
         NvtxRanges ranges = new NvtxRanges(Nvtx.attach(library));
         int before = received().size();
-        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
-        ranges.on(StepEvent.PLANNING, new StepRecord());
-        ranges.on(StepEvent.ADMITTING, new StepRecord());
-        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
-        ranges.on(StepEvent.ITERATION_STARTED, new StepRecord());
-        ranges.on(StepEvent.ITERATION_ENDED, new StepRecord());
+        ranges.on(StepEvent.ITERATION_STARTED, new WritableStep());
+        ranges.on(StepEvent.PLANNING, new WritableStep());
+        ranges.on(StepEvent.ADMITTING, new WritableStep());
+        ranges.on(StepEvent.ITERATION_ENDED, new WritableStep());
+        ranges.on(StepEvent.ITERATION_STARTED, new WritableStep());
+        ranges.on(StepEvent.ITERATION_ENDED, new WritableStep());
         List<String> received = received();
         assertThat(received.subList(before, received.size())).containsExactly("0 step", "1 plan", "2 admit", "0 step");
     }
