@@ -554,7 +554,7 @@ class SimulatedTimeTest {
                 with(SMALL_LOAD, "--request-rate=400", "--step-noise=0", flag));
         String notes = changed.get("validity").get("notes").toString();
         assertThat(notes).contains("outside the recorded range");
-        assertThat(notes.contains("7 to 11 % too low in total")).isEqualTo(composed);
+        assertThat(notes.contains("2 to 16 % too low in total")).isEqualTo(composed);
     }
 
     @Test
