@@ -191,10 +191,15 @@ class AccuracyScriptTest {
 
     @Test
     void files_that_cannot_be_compared_are_refused_in_one_line() throws Exception {
+        String without = file("without-requests");
+        Files.writeString(
+                Path.of(without),
+                Files.readString(Path.of(run)).replaceFirst("\"requests\"(\\s*:\\s*\\[)", "\"others\"$1"));
         List<Outcome> refused = List.of(
                 accuracy(fit, fit, run),
                 accuracy(fit, run, other),
                 accuracy(fit, run, "missing.json"),
+                accuracy(fit, without, run),
                 accuracy("unknown", run, again),
                 accuracy("h200-gpt2", run, again),
                 accuracy("roofline:h100", run, again));
@@ -205,6 +210,7 @@ class AccuracyScriptTest {
                                         "has the requests of",
                                         "are of different commands",
                                         "missing.json is not a result file",
+                                        without + " has no requests; record it with",
                                         "--step-costs is unknown: no such file",
                                         ", but h200-gpt2 needs runs of an H200; record them there",
                                         ", but roofline:h100 needs runs of an H100; record them there")

@@ -570,15 +570,21 @@ class SimulatedTimeTest {
 
     /** The costs were recorded with contexts of up to 2,074 tokens. */
     @Test
-    void verdict_says_that_most_time_is_extrapolated() {
+    void verdict_says_that_most_time_is_extrapolated_in_text_page_and_csv() throws IOException {
+        Path page = directory.resolve("page.html");
+        Path csv = directory.resolve("serve.csv");
         Outcome outcome = bench(
                 "serve",
                 List.of("--backend=sim", "--model=random:llama-3.1-8b"),
                 "--num-prompts=4",
                 "--request-rate=1",
                 "--random-input-len=16000",
-                "--random-output-len=20");
+                "--random-output-len=20",
+                "--report=" + page,
+                "--csv=" + csv);
         assertThat(outcome.out()).contains("\nValid: yes, but 100.0 % of the simulated time is extrapolated\n");
+        assertThat(page).content().contains("The run is valid, but 100.0 % of the simulated time is extrapolated.");
+        assertThat(Files.readAllLines(csv).getFirst().split(",")).contains("extrapolated_share");
     }
 
     @Test

@@ -69,6 +69,14 @@ public record RunValidity(
         return reasons.isEmpty();
     }
 
+    /** Returns the share of extrapolated time in words that follow the verdict, if it is large; otherwise an empty text. */
+    public String muchExtrapolated() {
+        double share = extrapolatedShare.orElse(0);
+        return share <= MAX_EXTRAPOLATED_SHARE
+                ? ""
+                : String.format(Locale.ROOT, ", but %.1f %% of the simulated time is extrapolated", 100 * share);
+    }
+
     /** Returns the verdict with additional notes, which come first. */
     public RunValidity with(List<String> more) {
         List<String> all = new ArrayList<>(more);

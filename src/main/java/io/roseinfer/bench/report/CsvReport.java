@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * <pre>
  * bench serve, replay    a row per request: id, prompt_tokens, tokens, due_ms, sent_ms, end_ms since the start, ttft_ms, tpot_ms,
  *                        e2el_ms, error; if known admitted_ms, engine, cached_tokens, tenant, slo, priority, deadline_ms, max_tokens,
- *                        predicted_tokens, conversation, turn
+ *                        predicted_tokens, conversation, turn, and the run's extrapolated_share
  * bench streaming        the same for every run; run is its number
  * bench sweep            a row per point: the varied flags, the metrics, failed, invalid (the reason, or empty)
  * bench ab               a row per arm and pair: pair, seed, arm, its flags, the metrics, and the verdict on all pairs

@@ -69,19 +69,11 @@ public final class ServeReport {
         SettingsLine.of(result.roseinfer().settings()).ifPresent(line -> out.format("Settings: %s\n", line));
         RunValidity verdict = result.roseinfer().validity();
         verdict.notes().forEach(note -> out.format("Note: %s\n", note));
-        out.format("Valid: %s%s\n", verdict.isValid() ? "yes" : "NO", extrapolated(verdict));
+        out.format("Valid: %s%s\n", verdict.isValid() ? "yes" : "NO", verdict.muchExtrapolated());
         verdict.reasons().forEach(reason -> out.format("Invalid: %s\n", reason));
         verdict.remedies().forEach(remedy -> out.format("Hint: %s\n", remedy));
         out.format("==================================================\n");
         return out.toString();
-    }
-
-    /** Returns the share of extrapolated time if it is large. */
-    private static String extrapolated(RunValidity verdict) {
-        double share = verdict.extrapolatedShare().orElse(0);
-        return share <= RunValidity.MAX_EXTRAPOLATED_SHARE
-                ? ""
-                : String.format(Locale.ROOT, ", but %.1f %% of the simulated time is extrapolated", 100 * share);
     }
 
     /** Prints a line, if the results have its value. */

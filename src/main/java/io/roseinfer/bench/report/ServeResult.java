@@ -584,10 +584,10 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
 
     @Override
     public List<Map<String, String>> table() {
-        return new MappedList<>(roseinfer.requests(), request -> row(request, roseinfer.environment()));
+        return new MappedList<>(roseinfer.requests(), this::row);
     }
 
-    private static Map<String, String> row(Request request, Environment environment) {
+    private Map<String, String> row(Request request) {
         CallResult call = request.call();
         Map<String, String> row = new LinkedHashMap<>();
         row.put("id", Integer.toString(request.id()));
@@ -622,7 +622,11 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             traits.conversation().ifPresent(number -> row.put("conversation", Integer.toString(number)));
             traits.turn().ifPresent(number -> row.put("turn", Integer.toString(number)));
         });
-        CsvReport.simulation(row, environment);
+        roseinfer
+                .validity()
+                .extrapolatedShare()
+                .ifPresent(share -> row.put("extrapolated_share", Double.toString(share)));
+        CsvReport.simulation(row, roseinfer.environment());
         return row;
     }
 }

@@ -362,7 +362,11 @@ public final class HtmlReport {
 
     private static Block.Verdict verdict(ShownRun run) {
         boolean valid = run.verdict().map(judged -> judged.isValid()).orElse(true);
-        Block.Verdict verdict = new Block.Verdict(valid ? Block.Tone.GOOD : Block.Tone.BAD)
+        boolean isExtrapolated = run.verdict()
+                .map(judged -> !judged.muchExtrapolated().isEmpty())
+                .orElse(false);
+        Block.Verdict verdict = new Block.Verdict(
+                        !valid ? Block.Tone.BAD : isExtrapolated ? Block.Tone.WARN : Block.Tone.GOOD)
                 .strong(run.name())
                 .text(": " + run.requests().size() + " requests"
                         + (run.failed() > 0 ? ", " + run.failed() + " more failed" : "") + ". ")
@@ -373,7 +377,7 @@ public final class HtmlReport {
                 .ifPresentOrElse(
                         judged -> {
                             if (valid) {
-                                verdict.text("The run is valid.");
+                                verdict.text("The run is valid" + judged.muchExtrapolated() + ".");
                             } else {
                                 verdict.strong("The run is invalid.");
                             }
