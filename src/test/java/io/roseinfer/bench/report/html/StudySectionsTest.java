@@ -157,7 +157,9 @@ class StudySectionsTest {
                                         point.metrics(),
                                         0,
                                         List.of())
-                                .with(SweepPoint.EXTRAPOLATED_SHARE, 0.25)))
+                                .with(
+                                        SweepPoint.EXTRAPOLATED_SHARE,
+                                        "10.0".equals(point.flags().get("request-rate")) ? 0.25 : 0)))
                 .toList();
         assertThat(HtmlReport.of("s", SweepResult.of(new Sweep(points, 0.99), study(Map.of("ttft", 200.0)))))
                 .contains(
