@@ -56,8 +56,8 @@ public final class RawClient implements AutoCloseable {
     }
 
     public RawClient send(byte[] bytes) throws IOException {
+        // Without a flush, which a socket does not need: another thread may have closed it by then.
         socket.getOutputStream().write(bytes);
-        socket.getOutputStream().flush();
         return this;
     }
 
