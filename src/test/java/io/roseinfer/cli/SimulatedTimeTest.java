@@ -997,8 +997,18 @@ class SimulatedTimeTest {
     @Test
     void explicit_max_inflight_requests_is_kept() throws IOException {
         Path file = directory.resolve("run.json");
+        // Requests of 900 tokens: short ones can end before the next arrives.
+        String[] load = {"--num-prompts=40", "--random-input-len=32", "--random-output-len=900", "--ignore-eos"};
         Outcome outcome = bench(
-                "serve", ENGINE, with(SMALL, "--max-inflight-requests=1", "--max-failed=1", "--json", file.toString()));
+                "serve",
+                ENGINE,
+                with(
+                        load,
+                        "--max-dispatch-lag-ms=600000",
+                        "--max-inflight-requests=1",
+                        "--max-failed=1",
+                        "--json",
+                        file.toString()));
         assertThat(outcome.out()).containsPattern("Failed requests: +[1-9]");
         assertThat(SimBench.read(file)
                         .get("roseinfer")
