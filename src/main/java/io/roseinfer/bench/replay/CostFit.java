@@ -326,8 +326,8 @@ final class CostFit {
     }
 
     /**
-     * Returns the costs that fit the steps of each band best: first of the longest row, then of all rows. Bands with few steps have the costs of
-     * the next band with enough of them: the previous one, if there is one.
+     * Returns the costs that fit the steps of each band best: first of the longest row, then of all rows. A band has the costs of the previous
+     * band with enough steps, unless other costs are clearly better; bands before the first such band have its costs.
      */
     private static ByBand refined(Map<Long, List<Row>> bins, Fitted fitted) {
         List<Double> position = new ArrayList<>(fitted.attention().position());
