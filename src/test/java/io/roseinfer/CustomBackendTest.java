@@ -3,6 +3,7 @@ package io.roseinfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.Backend;
 import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuBackend;
@@ -19,6 +20,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.engine.routing.RoutingPolicy;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -161,11 +163,27 @@ class CustomBackendTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"warmUp", "newInputs"})
-    void exception_before_the_first_step_names_the_device_and_its_call(String fault) {
+    void exception_before_the_first_step_names_the_device_and_its_line(String fault) {
         assertThatThrownBy(() -> Roseinfer.open(settings(fault)))
                 .isInstanceOf(BackendUnavailable.class)
-                .hasMessageContaining("the device io.roseinfer.CustomDevice$Runner threw"
-                        + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice$Runner." + fault + "(");
+                .hasMessageContaining(
+                        "the device io.roseinfer.CustomDevice threw"
+                                + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice.failIn(CustomDevice.java:");
+    }
+
+    @Test
+    void backend_made_by_a_proxy_is_named_by_the_class_of_its_handler() {
+        Settings proxied = Settings.of("builtin:tiny").withBackend(() -> (Backend) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Backend.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("load")) {
+                        throw new IllegalStateException("boom");
+                    }
+                    return null;
+                }));
+        assertThatThrownBy(() -> Roseinfer.load(proxied))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessageStartingWith("the device io.roseinfer.CustomBackendTest threw"
+                        + " java.lang.IllegalStateException: boom at io.roseinfer.CustomBackendTest.lambda$");
     }
 
     @Test
@@ -207,9 +225,9 @@ class CustomBackendTest {
                 Engine engine = model.serve()) {
             assertThatThrownBy(() -> engine.generate(THREE))
                     .isInstanceOf(EngineStopped.class)
-                    .hasMessageContaining("the device io.roseinfer.CustomDevice$Runner threw"
-                            + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice$Runner." + fault
-                            + "(CustomDevice.java:");
+                    .hasMessageContaining(
+                            "the device io.roseinfer.CustomDevice threw"
+                                    + " java.lang.IllegalStateException: boom at io.roseinfer.CustomDevice.failIn(CustomDevice.java:");
             assertThatThrownBy(() -> engine.submit(THREE)).isInstanceOf(EngineStopped.class);
         }
     }

@@ -9,15 +9,18 @@ import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 
 /**
- * Wraps an exception thrown by a custom policy, observer or device in one that names its class and the source line.
- * Exceptions of built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left
- * unchanged.
+ * Wraps an exception thrown by a custom policy, observer or device in one that names the user's class and the source
+ * line. The class is a proxy's handler, the class around a lambda, or the device around a runner. Exceptions of
+ * built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
  */
 public final class ExtensionFailure {
     private static final List<String> BUILT_IN_POLICIES =
@@ -84,23 +87,29 @@ public final class ExtensionFailure {
 
     /** Returns the exception to throw if an observer threw {@code thrown}. */
     public static RuntimeException ofObserver(Object observer, Throwable thrown) {
-        return of("the observer ", observer, BUILT_IN_OBSERVERS, thrown, "; fix it, or remove it", EngineStopped::new);
+        return of(
+                "the observer ",
+                written(observer),
+                BUILT_IN_OBSERVERS,
+                thrown,
+                "; fix it, or remove it",
+                EngineStopped::new);
     }
 
     /** Returns the exception to throw if a device's {@code ModelRunner} threw {@code thrown} while it runs. */
     public static RuntimeException ofDevice(Object runner, Throwable thrown) {
-        return of("the device ", runner, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, EngineStopped::new);
+        return of("the device ", device(runner), BUILT_IN_DEVICES, thrown, OTHER_DEVICE, EngineStopped::new);
     }
 
     /** Returns the exception to throw if a device's {@code Backend} or {@code ModelRunner} threw {@code thrown} before its first step. */
     public static RuntimeException ofLoading(Object device, Throwable thrown) {
-        return of("the device ", device, BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
+        return of("the device ", device(device), BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
     }
 
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
         return of(
                 "the " + kind + " policy ",
-                policy,
+                written(policy),
                 BUILT_IN_POLICIES,
                 thrown,
                 "; fix it, or choose another policy",
@@ -109,12 +118,12 @@ public final class ExtensionFailure {
 
     private static RuntimeException of(
             String what,
-            Object extension,
+            Class<?> extension,
             List<String> builtInPackages,
             Throwable thrown,
             String remedy,
             BiFunction<String, Throwable, RuntimeException> failure) {
-        String name = extension.getClass().getName();
+        String name = extension.getName().replaceFirst("\\$\\$Lambda.*", "");
         boolean builtIn = builtInPackages.stream().anyMatch(name::startsWith);
         if (thrown instanceof RuntimeException known
                 && (builtIn || thrown instanceof RoseException || thrown instanceof Check.Failure)) {
@@ -122,6 +131,27 @@ public final class ExtensionFailure {
         }
         String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
         return failure.apply(what + name + " " + seen + where(name, thrown) + remedy, thrown);
+    }
+
+    /** Returns the class of an object, or of the handler of a proxy. */
+    private static Class<?> written(Object extension) {
+        boolean isProxy = Proxy.isProxyClass(extension.getClass());
+        return (isProxy ? Proxy.getInvocationHandler(extension) : extension).getClass();
+    }
+
+    /** Returns the outermost device around the class of a runner, or that class. */
+    private static Class<?> device(Object runner) {
+        Class<?> device = written(runner);
+        for (Class<?> outer = device; outer != null; outer = outer.getEnclosingClass()) {
+            device = isDevice(outer) ? outer : device;
+        }
+        return device;
+    }
+
+    private static boolean isDevice(Class<?> type) {
+        return Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass)
+                .flatMap(each -> Arrays.stream(each.getInterfaces()))
+                .anyMatch(each -> BUILT_IN_DEVICES.stream().anyMatch(each.getName()::startsWith));
     }
 
     /** A violation of the contract of a policy or a device. */

@@ -46,6 +46,19 @@ class CustomDeviceTest {
     }
 
     @Test
+    void failure_of_a_runner_made_by_a_proxy_names_the_class_of_the_file() throws IOException {
+        String printed = Files.readString(EXAMPLES.resolve("PrintedSteps.java"));
+        Path thrown = Files.writeString(
+                folder.resolve("PrintedSteps.java"),
+                printed.replace("System.err.println(", "throw new IllegalStateException("));
+        Outcome outcome = run("generate --prompt-ids 5,6,7 --max-new-tokens 3 --device " + thrown);
+        assertThat(outcome.code()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the device PrintedSteps threw java.lang.IllegalStateException: 1 rows, 3 tokens, 1 samples"
+                        + " at PrintedSteps.lambda$load$0(PrintedSteps.java:");
+    }
+
+    @Test
     void every_example_is_in_the_list() throws IOException {
         String list = Files.readString(EXAMPLES.resolveSibling("README.md"));
         try (Stream<Path> files = Files.list(EXAMPLES)) {
@@ -112,7 +125,7 @@ class CustomDeviceTest {
                 "load | 4 | the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom at",
                 "link | 4 | the device io.roseinfer.CustomDevice threw java.lang.UnsatisfiedLinkError: no adder at",
                 "model | 3 | the adder has no such model",
-                "submit | 7 | the device io.roseinfer.CustomDevice$Runner threw java.lang.IllegalStateException: boom at",
+                "submit | 7 | the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom at",
                 "vocabulary | 7 | the device sampled a token id outside of the model's vocabulary"
             })
     void failure_is_one_line_and_sets_the_exit_code(String fault, int code, String message) {
@@ -133,8 +146,7 @@ class CustomDeviceTest {
     void failing_step_ends_a_benchmark_and_names_the_device(String command) {
         Outcome outcome = run(command + " --device " + CUSTOM + ":await");
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
-        assertThat(outcome.err())
-                .contains("the device " + CUSTOM + "$Runner threw java.lang.IllegalStateException: boom");
+        assertThat(outcome.err()).contains("the device " + CUSTOM + " threw java.lang.IllegalStateException: boom");
     }
 
     @Test
