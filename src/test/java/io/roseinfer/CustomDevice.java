@@ -8,6 +8,7 @@ import io.roseinfer.backend.RunnerLimits;
 import io.roseinfer.backend.StepCheck;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.Weights;
@@ -63,6 +64,9 @@ public final class CustomDevice implements Backend {
         }
         if (fault.equals("model")) {
             throw new BadModel("the adder has no such model");
+        }
+        if (fault.equals("input")) {
+            throw new BadInput("the adder needs a larger rose");
         }
         return new Runner(spec, limits);
     }

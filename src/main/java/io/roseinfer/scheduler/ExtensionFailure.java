@@ -5,6 +5,7 @@ import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.BackendUnavailable;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.base.RoseException.Stopped;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
@@ -19,8 +20,9 @@ import java.util.stream.Stream;
 
 /**
  * Wraps an exception thrown by a custom policy, observer or device in one that names the user's class and the source
- * line. The class is a proxy's handler, the class around a lambda, or the device around a runner. Exceptions of
- * built-in ones, which are part of the engine, failed {@link Check}s and {@link RoseException}s are left unchanged.
+ * line. The class is a proxy's handler, the class around a lambda, or the device around a runner. Left unchanged are
+ * exceptions of built-in ones, which are part of the engine, failed {@link Check}s, failures of other extensions, and
+ * a device's {@link RoseException}s except {@link BadInput}, which would read as the fault of a request or flag.
  */
 public final class ExtensionFailure {
     private static final List<String> BUILT_IN_POLICIES =
@@ -126,11 +128,18 @@ public final class ExtensionFailure {
         String name = extension.getName().replaceFirst("\\$\\$Lambda.*", "");
         boolean builtIn = builtInPackages.stream().anyMatch(name::startsWith);
         if (thrown instanceof RuntimeException known
-                && (builtIn || thrown instanceof RoseException || thrown instanceof Check.Failure)) {
+                && (builtIn || thrown instanceof Check.Failure || isReported(thrown, builtInPackages))) {
             return known;
         }
         String seen = thrown instanceof Misuse ? thrown.getMessage() : "threw " + thrown;
         return failure.apply(what + name + " " + seen + where(name, thrown) + remedy, thrown);
+    }
+
+    private static boolean isReported(Throwable thrown, List<String> builtInPackages) {
+        return thrown instanceof Stopped
+                || (builtInPackages.equals(BUILT_IN_DEVICES)
+                        && thrown instanceof RoseException
+                        && !(thrown instanceof BadInput));
     }
 
     /** Returns the class of an object, or of the handler of a proxy. */

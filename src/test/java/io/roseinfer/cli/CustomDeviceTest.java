@@ -124,6 +124,7 @@ class CustomDeviceTest {
                 "new | 2 | whose constructor failed: java.lang.IllegalStateException: boom",
                 "load | 4 | the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom at",
                 "link | 4 | the device io.roseinfer.CustomDevice threw java.lang.UnsatisfiedLinkError: no adder at",
+                "input | 4 | the device io.roseinfer.CustomDevice threw io.roseinfer.base.RoseException$BadInput: the adder",
                 "model | 3 | the adder has no such model",
                 "submit | 7 | the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom at",
                 "vocabulary | 7 | the device sampled a token id outside of the model's vocabulary"

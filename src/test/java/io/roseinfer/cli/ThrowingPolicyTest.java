@@ -2,7 +2,16 @@ package io.roseinfer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.RoseException.BadModel;
 import io.roseinfer.cli.CliRunner.Outcome;
+import io.roseinfer.engine.routing.ReplicaView;
+import io.roseinfer.engine.routing.RoutedRequest;
+import io.roseinfer.engine.routing.RoutingPolicy;
+import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.observe.StepEvent;
+import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
@@ -12,6 +21,7 @@ import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -53,6 +63,54 @@ class ThrowingPolicyTest {
                         + " at \\S+\\$Bad.rank\\(ThrowingPolicyTest.java:\\d+\\);"
                         + " fix it, or choose another policy\\R$");
         assertThat(outcome.out()).doesNotContain("Throughput", "throughput");
+    }
+
+    /** Throws the exceptions of the command line's and the model's own faults. */
+    public static final class Blaming implements AdmissionPolicy, RoutingPolicy, StepObserver {
+        private final boolean blamesModel;
+
+        public Blaming(String blamed) {
+            this.blamesModel = blamed.equals("model");
+        }
+
+        private RoseException blame() {
+            return blamesModel ? new BadModel("no layers") : new BadInput("--max-new-tokens is odd");
+        }
+
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            throw blame();
+        }
+
+        @Override
+        public int choose(RoutedRequest request, List<? extends ReplicaView> replicas) {
+            throw blame();
+        }
+
+        @Override
+        public void on(StepEvent event, StepRecord step) {
+            throw blame();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "bench --num-requests 2 --prefill-admission-policy, admission policy, input",
+        "bench --num-requests 2 --prefill-admission-policy, admission policy, model",
+        "generate --prompt a --replicas 2 --routing, routing policy, input",
+        "generate --prompt a --observe, observer, input"
+    })
+    void bad_input_of_an_extension_is_a_failure_of_that_extension(String flag, String kind, String blamed) {
+        String command = flag + " " + Blaming.class.getName() + ":" + blamed + " --device sim --model random:gpt2";
+        Outcome outcome = CliRunner.run(command.split(" "));
+        assertThat(outcome.err())
+                .contains("the " + kind + " " + Blaming.class.getName() + " threw io.roseinfer.base.RoseException$Bad");
+        assertThat(outcome.code()).isEqualTo(7);
     }
 
     private static Outcome simulate(String flag, Class<?> policy) {
