@@ -629,11 +629,11 @@ class PoliciesTest {
     }
 
     @Test
-    void rose_exception_of_a_policy_is_not_wrapped() {
-        RuntimeException refusal = new BadInput("no such tenant");
-        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(refusal)), 10);
+    void failure_of_an_observer_during_the_call_of_a_policy_is_not_wrapped() {
+        RuntimeException failure = new EngineStopped("the observer threw");
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Throwing(failure)), 10);
         add(scheduler, new int[] {1, 2}, 5, 0);
-        assertThatThrownBy(() -> step(scheduler)).isSameAs(refusal);
+        assertThatThrownBy(() -> step(scheduler)).isSameAs(failure);
     }
 
     @Test
