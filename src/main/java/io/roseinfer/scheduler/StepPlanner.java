@@ -195,13 +195,13 @@ final class StepPlanner implements StepBuilder {
     }
 
     @Override
-    public boolean decode(RunningRequest request) {
+    public boolean decode(RunningRequest request, int maxDrafts) {
         takeViews();
         Sequence sequence = viewed(request);
         StepPlan step = current();
-        if (sequence == null || !decodingView.contains(sequence)) {
-            throw new ExtensionFailure.Misuse(
-                    "decodes request " + request.id() + "; allowed are the requests of decoding()");
+        if (sequence == null || !decodingView.contains(sequence) || maxDrafts < 0) {
+            throw new ExtensionFailure.Misuse("decodes request " + request.id() + " with up to " + maxDrafts
+                    + " drafts; allowed are 0 or more of the requests of decoding()");
         }
         if (sequence.list != queues.decoding
                 || decodeRows >= options.maxBatchSize()
@@ -218,7 +218,9 @@ final class StepPlanner implements StepBuilder {
         }
         queues.decoding.remove(sequence);
         queues.decoding.addLast(sequence);
-        addDecodeRow(step, sequence, 0);
+        int rows = Math.min(decodingView.size(), options.maxBatchSize()) - decodeRows;
+        int share = maxDrafts(rows, step.tokens(), step.remainingSamples());
+        addDecodeRow(step, sequence, drafts(sequence, step, step.rows() + rows, Math.min(maxDrafts, share)));
         return true;
     }
 
@@ -298,8 +300,9 @@ final class StepPlanner implements StepBuilder {
     }
 
     private void decode(StepPlan plan) {
-        int maxDrafts = maxDrafts(plan.rows(), plan.tokens(), plan.remainingSamples());
-        int expectedRows = Math.min(plan.rows() + queues.decoding.size(), options.maxBatchSize());
+        int rows = Math.min(queues.decoding.size(), options.maxBatchSize() - plan.rows());
+        int expectedRows = plan.rows() + rows;
+        int maxDrafts = maxDrafts(rows, plan.tokens(), plan.remainingSamples());
         for (int candidates = queues.decoding.size();
                 candidates > 0 && plan.rows() < options.maxBatchSize() && hasRoom(plan);
                 candidates--) {
@@ -341,11 +344,10 @@ final class StepPlanner implements StepBuilder {
     }
 
     /**
-     * Returns the maximum drafts of each decode row of a step with some rows. There are none while a prompt could be in the step instead,
+     * Returns the maximum drafts of each of the next decode rows of a step. There are none while a prompt could be in the step instead,
      * and each row has the same share of what remains of the step.
      */
-    private int maxDrafts(int usedRows, int usedTokens, int samples) {
-        int rows = Math.min(queues.decoding.size(), options.maxBatchSize() - usedRows);
+    private int maxDrafts(int rows, int usedTokens, int samples) {
         if (maxRowDrafts == 0 || rows <= 0 || !queues.prefilling.isEmpty() || mayAdmit()) {
             return 0;
         }
@@ -356,7 +358,7 @@ final class StepPlanner implements StepBuilder {
     /** Returns whether a sequence is likely to have drafts in step {@code step}, which is the next one, once its last token is known. */
     boolean awaitsDrafts(long step) {
         awaitedDrafts = false;
-        if (maxDrafts(0, 0, maxStepSamples) == 0) {
+        if (maxDrafts(Math.min(queues.decoding.size(), options.maxBatchSize()), 0, maxStepSamples) == 0) {
             return false;
         }
         for (Sequence sequence = queues.decoding.first(); sequence != null; sequence = sequence.next) {

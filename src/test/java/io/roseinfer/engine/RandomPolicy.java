@@ -24,6 +24,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     private final double pauses;
     private final double preempts;
     private final Dice holdDice;
+    private final Dice draftDice;
     private final double holds;
     private final Map<Long, Progress> live = new HashMap<>();
     private int preemptions;
@@ -43,6 +44,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
         pauses = dice.oneOf(0, 0.1, 0.5);
         preempts = dice.oneOf(0, 0.02, 0.2);
         holdDice = new Dice(seed, "holds");
+        draftDice = new Dice(seed, "row drafts");
         holds = holdDice.oneOf(0, 0, 0, 0.5, 1);
     }
 
@@ -136,7 +138,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
             int count = chunk > 0 ? step.prefill(request, chunk) : 0;
             Require.that(count >= 0 && count <= Math.max(0, chunk), "%d tokens of a chunk of %d", count, chunk);
         } else {
-            boolean unused = step.decode(request);
+            boolean unused = step.decode(request, draftDice.below(4));
         }
     }
 

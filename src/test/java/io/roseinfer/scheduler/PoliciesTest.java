@@ -712,6 +712,7 @@ class PoliciesTest {
                 (step, request) -> step.prefilling(0),
                 (step, request) -> step.decode(),
                 (step, request) -> step.decode(request),
+                (step, request) -> step.decode(request, 1),
                 (step, request) -> step.prefill(1),
                 (step, request) -> step.prefill(request, 1),
                 (step, request) -> step.admit(1),
@@ -832,7 +833,15 @@ class PoliciesTest {
                             }
                         })
                         .chunkedPrefill(true),
-                "; allowed are the requests of decoding()");
+                "; allowed are 0 or more of the requests of decoding()");
+        assertNamed(
+                stepping(step -> {
+                    step.admit(100);
+                    if (step.decoding() > 0) {
+                        boolean unused = step.decode(step.decoding(0), -1);
+                    }
+                }),
+                " with up to -1 drafts; allowed are 0 or more");
         assertNamed(
                 SchedulerOptions.builder().preemption((one, other, queue) -> {
                     throw new AssertionError("planted");

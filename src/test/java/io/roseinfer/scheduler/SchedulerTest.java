@@ -568,6 +568,32 @@ class SchedulerTest {
         assertThat(step(scheduler)).isEqualTo("0:8 1:4");
     }
 
+    /** A step of 9 rows has 7 drafts at most, so none of its first rows has one. */
+    @ParameterizedTest
+    @CsvSource({
+        "4, 0, 0:1 1:3 2:3 3:3",
+        "4, 1, 0:2 1:3 2:3 3:3",
+        "4, 100, 0:3 1:3 2:3 3:3",
+        "9, 100, 0:1 1:1 2:2 3:2 4:2 5:2 6:2 7:2 8:2"
+    })
+    void step_policy_limits_the_drafts_of_one_row(int requests, int maxDrafts, String rows) {
+        SchedulerOptions.Builder options = SchedulerOptions.builder()
+                .maxBatchSize(9)
+                .step(step -> {
+                    for (int i = 0; i < step.decoding(); i++) {
+                        assertThat(step.decode(step.decoding(i), i == 0 ? maxDrafts : 100))
+                                .isTrue();
+                    }
+                    step.admit(100);
+                });
+        Scheduler scheduler = speculating(options, pool(50), new Drafts(8, 8));
+        for (int i = 0; i < requests; i++) {
+            add(scheduler, 4, 100);
+        }
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo(rows);
+    }
+
     @Test
     void drafts_take_no_block_that_another_sequence_needs() {
         KvBlockPool pool = pool(5);

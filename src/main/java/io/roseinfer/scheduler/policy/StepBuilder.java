@@ -58,13 +58,20 @@ public interface StepBuilder {
      */
     void prefill(int budgetTokens);
 
+    /** Adds a row as {@link #decode(RunningRequest, int)} does, without drafts. */
+    default boolean decode(RunningRequest request) {
+        return decode(request, 0);
+    }
+
     /**
-     * Adds a row of one token for a request of {@link #decoding(int)}, at most once per step. If it needs a KV block and
-     * none is free, another request is preempted as in {@link #decode()}. Such a row has no drafts.
+     * Adds a row of one token and its drafts for a request of {@link #decoding(int)}, at most once per step. If it needs a KV
+     * block and none is free, another request is preempted as in {@link #decode()}.
      *
+     * @param maxDrafts maximum drafts, 0 or more; the row has at most its share of what the rows before it left, as in
+     *     {@link #decode()}, and {@link #tokens()} counts them
      * @return false if it gets no row: the step is full, there is no block, or it has a row, was preempted or must wait
      */
-    boolean decode(RunningRequest request);
+    boolean decode(RunningRequest request, int maxDrafts);
 
     /**
      * Adds a row of the next prompt tokens of a request of {@link #prefilling(int)}, at most once per step.
