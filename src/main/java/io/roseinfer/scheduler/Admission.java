@@ -55,6 +55,8 @@ final class Admission implements QueueView {
     private long lastStepEndNanos = Long.MIN_VALUE;
     private long lastStepNanos;
     private int lastStepTokens;
+    private int lastStepPromptTokens;
+    private int lastStepDecodeRows;
 
     /** The latest arrival among the requests admitted for the first time in this iteration. */
     private long newestAdmitted = NONE;
@@ -124,6 +126,16 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public int lastStepPromptTokens() {
+        return lastStepPromptTokens;
+    }
+
+    @Override
+    public int lastStepDecodeRows() {
+        return lastStepDecodeRows;
+    }
+
+    @Override
     public int blockSize() {
         return pool.blockSize();
     }
@@ -165,12 +177,14 @@ final class Admission implements QueueView {
         step = waitingQueue.steps();
     }
 
-    /** Notes the duration and the tokens of a step that has ended, which policies see. */
+    /** Notes the duration and the size of a step that has ended, which policies see. */
     void stepEnded(StepRecord ended) {
         long startNanos = Math.max(ended.get(Fact.START_NANOS), lastStepEndNanos);
         lastStepEndNanos = ended.endNanos();
         lastStepNanos = lastStepEndNanos - startNanos;
         lastStepTokens = (int) ended.get(Fact.TOKENS);
+        lastStepPromptTokens = (int) ended.get(Fact.PREFILL_TOKENS);
+        lastStepDecodeRows = (int) ended.get(Fact.DECODE_ROWS);
     }
 
     /** Starts an iteration that takes at most {@code maxShared} shared requests. */

@@ -15,6 +15,7 @@ import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,21 +76,28 @@ class EngineLoopTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void policy_sees_the_duration_and_the_tokens_of_the_last_completed_step(int depth) {
-        List<List<Long>> completed = new ArrayList<>(List.of(List.of(0L, 0L)));
+    void policy_sees_the_duration_and_the_size_of_the_last_completed_step(int depth) {
+        List<List<Long>> completed = new ArrayList<>(List.of(List.of(0L, 0L, 0L, 0L)));
         List<List<Long>> expected = new ArrayList<>();
         List<List<Long>> seen = new ArrayList<>();
         StepPolicy standard = StepPolicy.standard(false, false);
         StepPolicy policy = step -> {
             expected.add(completed.getLast());
-            seen.add(List.of(step.queue().lastStepNanos(), (long) step.queue().lastStepTokens()));
+            QueueView queue = step.queue();
+            seen.add(List.of(
+                    queue.lastStepNanos(), (long) queue.lastStepTokens(), (long) queue.lastStepPromptTokens(), (long)
+                            queue.lastStepDecodeRows()));
             standard.plan(step);
         };
         AtomicLong endNanos = new AtomicLong();
         StepObserver observer = (event, step) -> {
             if (event == StepEvent.APPLIED) {
                 long startNanos = Math.max(step.get(Fact.START_NANOS), endNanos.getAndSet(step.endNanos()));
-                completed.add(List.of(step.endNanos() - startNanos, step.get(Fact.TOKENS)));
+                completed.add(List.of(
+                        step.endNanos() - startNanos,
+                        step.get(Fact.TOKENS),
+                        step.get(Fact.PREFILL_TOKENS),
+                        step.get(Fact.DECODE_ROWS)));
             }
         };
         EngineOptions own = options.withScheduler(

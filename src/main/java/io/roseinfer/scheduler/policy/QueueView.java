@@ -29,6 +29,12 @@ public interface QueueView {
     /** Returns the number of tokens that the replica's last completed step computed; 0 before the first step is completed. */
     int lastStepTokens();
 
+    /** Returns the number of prompt tokens among {@link #lastStepTokens}. */
+    int lastStepPromptTokens();
+
+    /** Returns the number of decode rows of the replica's last completed step. */
+    int lastStepDecodeRows();
+
     /** Returns the number of tokens per KV block. */
     int blockSize();
 
