@@ -56,12 +56,20 @@ public record ReplyFormats(ToolCallFormat calls, ReasoningFormat reasoning) {
         String text = render(template, messages, Optional.of(tools()), false, Map.of());
         int argument = text.indexOf(ARGUMENT);
         int name = argument < 0 ? -1 : text.lastIndexOf(NAME, argument);
+        if (argument >= 0 && isArgumentsFirst(text.substring(0, argument))) {
+            return ToolCallFormat.HERMES;
+        }
         if (name >= 0) {
             return around(text.substring(0, name).stripTrailing(), text.substring(name + NAME.length(), argument));
         }
         // A template that does not write calls may describe them.
         boolean described = text.contains(NAME) && text.contains("<tool_call>") && text.contains("\"arguments\":");
         return described ? ToolCallFormat.HERMES : ToolCallFormat.NONE;
+    }
+
+    /** Returns whether a call's name follows its arguments, as in vLLM's template for Hermes; the name before them is then in the list of tools. */
+    private static boolean isArgumentsFirst(String before) {
+        return before.replaceAll("\\s", "").endsWith(ToolCallFormat.HERMES.trigger() + "{\"arguments\":{\"probe\":\"");
     }
 
     private static ToolCallFormat around(String before, String after) {

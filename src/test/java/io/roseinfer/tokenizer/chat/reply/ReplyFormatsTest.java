@@ -89,6 +89,22 @@ class ReplyFormatsTest {
     }
 
     @Test
+    void calls_with_the_name_after_the_arguments_are_recognized_and_parsed_back() {
+        String source =
+                "{{ tools | tojson }}{% for m in messages %}<|im_start|>{{ m.role + '\n' + m.content }}{% for c in m.tool_calls %}"
+                        + "{{ '<tool_call>\n{ \"arguments\": ' + c.function.arguments | tojson"
+                        + " + ', \"name\": \"' + c.function.name + '\"}\n</tool_call>\n' }}{% endfor %}<|im_end|>{% endfor %}"
+                        + "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
+        ChatTemplate template = ChatTemplate.parse(source, "test", Map.of());
+        ReplyFormats formats = ReplyFormats.of(template);
+        assertThat(formats.calls()).isEqualTo(ToolCallFormat.HERMES);
+        for (String arguments : ARGUMENTS) {
+            Call call = new Call("get_weather", arguments);
+            assertRoundTrip(template, formats, "<|im_end|>", "", List.of(call, call));
+        }
+    }
+
+    @Test
     void template_that_begins_the_reasoning_is_recognized() {
         String source =
                 "{% for m in messages %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}<think>\n{% endif %}";
