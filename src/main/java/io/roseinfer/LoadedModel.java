@@ -207,6 +207,11 @@ public final class LoadedModel implements AutoCloseable {
         return copies.backend().name();
     }
 
+    /** Returns the class of the device's backend, which is the user's for a custom device. */
+    public Class<?> deviceClass() {
+        return copies.backend().getClass();
+    }
+
     /** Returns the options in force on the device. */
     public DeviceOptions deviceOptions() {
         return deviceOptions;

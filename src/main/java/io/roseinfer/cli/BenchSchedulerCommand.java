@@ -178,7 +178,9 @@ final class BenchSchedulerCommand implements io.roseinfer.cli.terminal.Command {
             loaded.warmUp(terminal.clock());
             Map<String, @Nullable Object> settings = new SettingsInForce(loaded, options).all(command, model);
             settings.put("mode", drive.toString());
-            Environment environment = Machine.here().environment(loaded, terminal);
+            Environment environment = Machine.here()
+                    .environment(loaded, terminal)
+                    .withPolicies(Machine.policies(options.scheduler().policies()));
             try (IncrementalFile<SchedulerRun> file = new IncrementalFile<>(
                     results, (to, runs) -> to.write(SchedulerResult.of(settings, environment, drive, runs)))) {
                 List<GenerationRequest> requests = tokenized(prompts.apply(loaded.spec()), loaded).stream()

@@ -198,7 +198,10 @@ final class BenchStreamingCommand implements io.roseinfer.cli.terminal.Command {
             Offered offered = requests.apply(loaded.spec());
             OfferedLoad prepared = prepared(offered.load(), loaded);
             Map<String, @Nullable Object> flags = settings.all(command, model);
-            Environment environment = Machine.here().environment(loaded, terminal);
+            Environment environment = Machine.here()
+                    .environment(loaded, terminal)
+                    .withPolicies(Machine.policies(options.scheduler().policies()))
+                    .withPolicies(Machine.policies(List.of(model.routing())));
             String line = settings.line(flags, offered.words()) + "\n" + WarmUpLine.of(loaded);
             StreamingReport report = new StreamingReport(setup(loaded), offered.interval());
             Optional<StepProfiler> profiler = profileOps ? Optional.of(profiler(loaded, terminal)) : Optional.empty();

@@ -99,6 +99,23 @@ class CustomDeviceTest {
                         "null"));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "bench model --prefill 8 --decode none --repeat-runs 1 --warmup-ms 0",
+                "bench scheduler --num-requests 1 --repeat-runs 1",
+                "bench --num-requests 1 --max-new-tokens 1",
+                "bench serve --backend engine --num-prompts 1 --random-input-len 8 --random-output-len 1"
+            })
+    void result_file_has_the_hash_of_the_class(String command) throws IOException {
+        Path results = folder.resolve("results.json");
+        Outcome outcome = run(command + " --device " + EXAMPLES + "/PrintedSteps.java --json " + results);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        JsonNode hashes =
+                JsonMapper.shared().readTree(Files.readString(results)).findValue("policies");
+        assertThat(hashes.get("PrintedSteps").asString()).matches("[0-9a-f]{64}");
+    }
+
     @Test
     void flags_without_effect_are_named() {
         Outcome outcome = run("generate --prompt a --max-new-tokens 1 --threads 2 --dtype int8 --kv-cache-dtype fp8"

@@ -93,6 +93,15 @@ class ObserveTest {
         assertThat(file).hasContent(seen);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {SIM, ENGINE})
+    void result_file_has_the_hash_of_the_class(String command) throws IOException {
+        Path results = folder.resolve("results.json");
+        Outcome outcome = run(command + " --json " + results, EXAMPLE + ":" + folder.resolve("steps.csv"));
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(Files.readString(results)).containsPattern("\"policies\" ?: ?\\{\\s*\"StepCsv\" ?: ?\"[0-9a-f]{64}");
+    }
+
     /** Throws at an event of a request, at {@code step}, or at {@code close}. */
     public static final class Bad implements StepObserver, RequestObserver, AutoCloseable {
         private final String at;

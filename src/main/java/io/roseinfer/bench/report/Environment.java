@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  * @param host the machine and the JVM's flags; empty if the times are simulated
  * @param validations how predictions by the costs of simulated times compare with real runs: of the first engine, and of each one
  *     whose costs differ from it; empty if the times are measured
- * @param policies SHA-256 of the class of each policy that is not built in, without debug information, by class name
+ * @param policies SHA-256 of the class of each policy, device and observer that is not built in, without debug information, by class name
  */
 public record Environment(
         String jdk,
@@ -180,9 +180,12 @@ public record Environment(
                 policies);
     }
 
-    public Environment withPolicies(Map<String, String> value) {
+    /** Returns this environment with more {@link #policies}. */
+    public Environment withPolicies(Map<String, String> more) {
+        Map<String, String> all = new TreeMap<>(policies);
+        all.putAll(more);
         return new Environment(
-                jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, validations, host, value);
+                jdk, cpu, vectorBits, gpu, driver, commit, warmUpNanos, simulated, validations, host, all);
     }
 
     /** Returns the environment of several runs, without the warm-up and the load average, which differ between runs. */

@@ -152,7 +152,7 @@ public final class BenchReplayCommand implements Command {
         StringBuilder out = new StringBuilder("=== replay of " + recorded.name() + ", "
                 + last.result().calls().size() + " requests, on "
                 + Choices.word(last.line().flags().endpoint().backend()) + " ===\n");
-        last.system().environment().simulated().ifPresent(costs -> out.append("Simulated time: " + costs + "\n"));
+        last.environment().simulated().ifPresent(costs -> out.append("Simulated time: " + costs + "\n"));
         if (!recorded.verdict().isValid()) {
             out.append("The recorded run is invalid, and so are errors against it"
                     + (changes.isEmpty() ? "" : " and changes replayed from it") + ": "
@@ -201,7 +201,8 @@ public final class BenchReplayCommand implements Command {
             }
             try (SystemUnderTest system =
                     simulated ? simulation(line, hasCosts) : SystemUnderTest.open(line, terminal)) {
-                return new MeasuredRun(line, system, system.run(flags, load), made.counts(), floor);
+                return new MeasuredRun(
+                        line, system, system.run(flags, load), made.counts(), system.environment(), floor);
             }
         }
 

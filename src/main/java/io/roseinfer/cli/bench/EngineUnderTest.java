@@ -13,6 +13,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.Engine;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.observe.Observers;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -39,7 +40,8 @@ final class EngineUnderTest implements SystemUnderTest {
                 BackendFlags.inForce(new SettingsInForce(loaded, options).all(line.command(), flags.model()), line);
         this.environment = Machine.here()
                 .environment(loaded, terminal)
-                .withPolicies(Machine.policies(options.scheduler().policies()));
+                .withPolicies(Machine.policies(options.scheduler().policies()))
+                .withPolicies(Machine.policies(List.of(flags.model().routing())));
     }
 
     static EngineUnderTest load(ServeCommandLine line, Terminal terminal) {

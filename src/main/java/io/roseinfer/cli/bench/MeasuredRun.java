@@ -3,6 +3,7 @@ package io.roseinfer.cli.bench;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
+import io.roseinfer.bench.report.Environment;
 import io.roseinfer.bench.report.ReplayOf;
 import io.roseinfer.bench.report.ServeResult;
 import io.roseinfer.cli.flags.Choices;
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
  * @param system the system under test
  * @param result the run's result
  * @param data counts of what was clipped from the dataset, by name
+ * @param environment the environment of the run
  * @param floor the client baseline; empty in simulated time
  */
 record MeasuredRun(
@@ -31,6 +33,7 @@ record MeasuredRun(
         SystemUnderTest system,
         LoadResult result,
         Map<String, Long> data,
+        Environment environment,
         Optional<ClientBaseline> floor) {
     /** The client baselines of this process by number of reader threads. */
     private static final Map<Integer, ClientBaseline> BASELINES = new ConcurrentHashMap<>();
@@ -44,7 +47,7 @@ record MeasuredRun(
     }
 
     RunValidity verdict() {
-        Stream<String> simulated = system.environment().simulated().stream().map(costs -> "simulated time, " + costs);
+        Stream<String> simulated = environment.simulated().stream().map(costs -> "simulated time, " + costs);
         return line.flags()
                 .verdict(result, system, floor)
                 .with(Stream.concat(simulated, system.notesOnSettings().stream())
@@ -65,7 +68,7 @@ record MeasuredRun(
                 head(),
                 command,
                 system.settings(),
-                system.environment(),
+                environment,
                 percentiles,
                 line.flags().objective().objectives(),
                 line.flags().tenantNames(),

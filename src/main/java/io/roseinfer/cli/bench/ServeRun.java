@@ -14,6 +14,7 @@ import io.roseinfer.cli.flags.CustomObservers;
 import io.roseinfer.cli.flags.EndpointFlags.Kind;
 import io.roseinfer.cli.flags.ObserveFlag;
 import io.roseinfer.cli.flags.ReportFlags;
+import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
 import java.util.Arrays;
@@ -70,7 +71,13 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
                 handled.close();
                 boolean unusedInterrupted = Thread.interrupted();
             }
-            MeasuredRun run = new MeasuredRun(line, system, result, load.counts(), floor);
+            MeasuredRun run = new MeasuredRun(
+                    line,
+                    system,
+                    result,
+                    load.counts(),
+                    system.environment().withPolicies(Machine.policies(observed.all())),
+                    floor);
             int judged = report(run, file, terminal);
             return code.get() > 0 ? code.get() : judged;
         }

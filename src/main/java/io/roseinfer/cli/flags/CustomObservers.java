@@ -26,6 +26,11 @@ public final class CustomObservers implements AutoCloseable {
         this.each = List.copyOf(each);
     }
 
+    /** Returns the user's objects. */
+    public List<EngineObserver> all() {
+        return each;
+    }
+
     /** Returns the observers for an engine. */
     public Observers observers() {
         return each.stream().map(this::of).reduce(Observers.NONE, Observers::and);

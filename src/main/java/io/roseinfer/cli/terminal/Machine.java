@@ -18,6 +18,7 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Facts about this machine that need no driver, from the JVM and {@code /proc}. */
@@ -39,9 +40,10 @@ public final class Machine {
         return new Machine(Path.of("/proc"));
     }
 
-    /** Returns the environment section of a result file. */
+    /** Returns the environment section of a result file, with the class of a custom device. */
     public Environment environment(LoadedModel loaded, Terminal terminal) {
-        return environment(loaded.gpu(), loaded.warmUpNanos(), terminal);
+        return environment(loaded.gpu(), loaded.warmUpNanos(), terminal)
+                .withPolicies(hashes(Stream.of(loaded.deviceClass())));
     }
 
     /** Returns the environment of a benchmark without a model. */
@@ -83,14 +85,13 @@ public final class Machine {
 
     /** Returns the {@link ClassHash} of each object's class that is not built in, by class name. */
     public static Map<String, String> policies(List<?> policies) {
-        Map<String, String> hashes = new TreeMap<>();
-        for (Object policy : policies) {
-            Class<?> type = policy.getClass();
-            if (!type.getName().startsWith("io.roseinfer.")) {
-                hashes.put(type.getName(), ClassHash.of(type));
-            }
-        }
-        return hashes;
+        return hashes(policies.stream().map(Object::getClass));
+    }
+
+    private static Map<String, String> hashes(Stream<Class<?>> types) {
+        return types.distinct()
+                .filter(type -> !type.getName().startsWith("io.roseinfer."))
+                .collect(Collectors.toMap(Class::getName, ClassHash::of, (one, other) -> other, TreeMap::new));
     }
 
     public static String jdk() {
