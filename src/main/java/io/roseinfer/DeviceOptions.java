@@ -5,10 +5,10 @@ import io.roseinfer.backend.KvPrecision;
 import io.roseinfer.backend.Precision;
 import io.roseinfer.backend.cpu.CpuOptions;
 import io.roseinfer.base.RoseException.BadInput;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The device to run on and its options. An option without effect on the actual device is listed by {@link #ignored};
@@ -96,37 +96,32 @@ public record DeviceOptions(
     /** Returns the options without effect on a device, that is, those that differ from {@link #inForce}. */
     public List<Ignored> ignored(Device on) {
         DeviceOptions used = inForce(on);
-        boolean onSim = on == Device.SIM;
-        boolean onCustom = on == Device.CUSTOM;
-        List<Ignored> all = new ArrayList<>();
-        differing(pagedAttention, used.pagedAttention)
-                .ifPresent(asked -> all.add(new Ignored("paged_attn", asked, "attention is always paged there")));
-        differing(cudaGraph, used.cudaGraph)
-                .ifPresent(asked -> all.add(new Ignored("cuda_graph", asked, onCustom ? OWN : "graphs need CUDA")));
-        if (profilerRanges != used.profilerRanges) {
-            all.add(new Ignored("nvtx", profilerRanges, "profiler ranges need CUDA"));
-        }
-        if (kvCache != used.kvCache) {
-            String why = onSim ? "it has no KV cache" : "the KV cache is fp32 there";
-            all.add(new Ignored("kv_cache_dtype", kvCache, onCustom ? OWN : why));
-        }
-        differing(batchInvariant, used.batchInvariant)
-                .ifPresent(asked -> all.add(
-                        new Ignored("batch_invariant", asked, onCustom ? OWN : "results are batch-invariant there")));
-        if (threads != used.threads) {
-            all.add(new Ignored("threads", threads, onCustom ? OWN : "threads apply to the CPU only"));
-        }
-        if (precision != used.precision) {
-            all.add(new Ignored("dtype", precision, onCustom ? OWN : "it has no weights"));
-        }
-        if (!gpus.equals(used.gpus)) {
-            all.add(new Ignored("gpus", gpus, onCustom ? OWN : "GPUs need CUDA"));
-        }
-        return all;
+        String kv = on == Device.SIM ? "it has no KV cache" : "the KV cache is fp32 there";
+        Stream<Ignored> ofEngine = Stream.concat(
+                ignored("paged_attn", pagedAttention, used.pagedAttention, "attention is always paged there"),
+                ignored("nvtx", profilerRanges, used.profilerRanges, "profiler ranges need CUDA"));
+        Stream<Ignored> ofDevice = Stream.of(
+                        ignored("cuda_graph", cudaGraph, used.cudaGraph, "graphs need CUDA"),
+                        ignored("kv_cache_dtype", kvCache, used.kvCache, kv),
+                        ignored(
+                                "batch_invariant",
+                                batchInvariant,
+                                used.batchInvariant,
+                                "results are batch-invariant there"),
+                        ignored("threads", threads, used.threads, "threads apply to the CPU only"),
+                        ignored("dtype", precision, used.precision, "it has no weights"),
+                        ignored("gpus", gpus, used.gpus, "GPUs need CUDA"))
+                .flatMap(each -> each)
+                .map(each -> on == Device.CUSTOM ? new Ignored(each.name, each.asked, OWN) : each);
+        return Stream.concat(ofEngine, ofDevice).toList();
     }
 
-    private static <T> Optional<T> differing(Optional<T> asked, Optional<T> used) {
-        return asked.filter(value -> !used.equals(Optional.of(value)));
+    private static Stream<Ignored> ignored(String name, Object asked, Object used, String why) {
+        return ignored(name, Optional.of(asked), Optional.of(used), why);
+    }
+
+    private static <T> Stream<Ignored> ignored(String name, Optional<T> asked, Optional<T> used, String why) {
+        return asked.filter(value -> !used.equals(asked)).map(value -> new Ignored(name, value, why)).stream();
     }
 
     /** Returns a copy with another kind of device. */

@@ -39,10 +39,10 @@ class DeviceOptionsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "CPU, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant gpus'",
+        "CPU, 'paged_attn nvtx cuda_graph kv_cache_dtype batch_invariant gpus'",
         "CUDA, 'threads'",
-        "SIM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype gpus'",
-        "CUSTOM, 'paged_attn cuda_graph nvtx kv_cache_dtype batch_invariant threads dtype gpus'"
+        "SIM, 'paged_attn nvtx cuda_graph kv_cache_dtype batch_invariant threads dtype gpus'",
+        "CUSTOM, 'paged_attn nvtx cuda_graph kv_cache_dtype batch_invariant threads dtype gpus'"
     })
     void options_without_effect_on_a_device_are_ignored_there(Device device, String ignored) {
         assertThat(names(ALL.ignored(device))).containsExactly(ignored.split(" "));
