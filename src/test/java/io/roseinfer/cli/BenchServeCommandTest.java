@@ -287,6 +287,22 @@ class BenchServeCommandTest {
         assertThat(result().get("total_output_tokens").intValue()).isBetween(12, 36);
     }
 
+    @Test
+    void in_process_engine_rejects_tools_of_a_file() throws IOException {
+        Path prompts = Files.writeString(
+                directory.resolve("prompts.jsonl"), "{\"prompt\":\"hello\",\"tools\":[],\"tool_choice\":\"none\"}\n");
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "serve",
+                "--backend=engine",
+                "--device=sim",
+                "--model=random:gpt2",
+                "--dataset=jsonl",
+                "--dataset-path=" + prompts);
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err()).contains("--backend engine takes no tools").hasLineCount(1);
+    }
+
     @ParameterizedTest
     @CsvSource({"--backend=engine, --device=sim", "--backend=sim, --step-costs=step:2"})
     void prompts_beyond_the_context_are_rejected_before_measuring(String backend, String how) {

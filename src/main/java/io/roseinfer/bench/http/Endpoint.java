@@ -3,9 +3,9 @@ package io.roseinfer.bench.http;
 import io.roseinfer.base.Quoted;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.load.JsonlPrompts;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Prompt;
-import io.roseinfer.server.api.GrammarReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -344,8 +344,16 @@ public record Endpoint(URI base, Kind kind, String model, Optional<String> apiKe
         request.traits().priority().ifPresent(priority -> node.put("priority", priority));
         request.traits().tenant().ifPresent(tenant -> node.put("user", tenant));
         node.setAll(ask.more().fields());
-        request.structuredOutputs().ifPresent(value -> node.set(GrammarReader.OUTPUTS, value));
+        request.constraints().ifPresent(fields -> constrain(node, fields));
         return StrictJson.mapper().writeValueAsBytes(node);
+    }
+
+    private void constrain(ObjectNode node, JsonNode fields) {
+        if (kind != Kind.CHAT && fields.has(JsonlPrompts.TOOLS)) {
+            throw new BadInput("--endpoint-type completions takes no tools, and the dataset has some; use"
+                    + " --endpoint-type chat");
+        }
+        node.setAll((ObjectNode) fields);
     }
 
     private void ids(ObjectNode node, Prompt.Tokens tokens) {

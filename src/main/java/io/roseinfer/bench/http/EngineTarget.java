@@ -2,7 +2,9 @@ package io.roseinfer.bench.http;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException;
+import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.bench.load.JsonlPrompts;
 import io.roseinfer.bench.load.OfferedRequest;
 import io.roseinfer.engine.Completion;
 import io.roseinfer.engine.Engine;
@@ -80,8 +82,14 @@ public final class EngineTarget implements Target {
     private GenerationRequest request(OfferedRequest offered) {
         GenerationRequest request =
                 offered.traits().addTo(template.withPrompt(offered.prompt()).withMaxNewTokens(offered.outputTokens()));
-        return offered.structuredOutputs()
-                .map(GrammarReader::outputs)
+        if (offered.constraints()
+                .filter(fields -> fields.has(JsonlPrompts.TOOLS))
+                .isPresent()) {
+            throw new BadInput(
+                    "--backend engine takes no tools, and the dataset has some; use a server and --endpoint-type chat");
+        }
+        return offered.constraints()
+                .flatMap(GrammarReader::grammar)
                 .map(request::withGrammar)
                 .orElse(request);
     }

@@ -24,6 +24,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The dataset {@code jsonl}: a line per request.
@@ -39,7 +40,8 @@ import tools.jackson.databind.JsonNode;
  * deadline_ms         time after arrival by which the request should be complete
  * conversation        name of the conversation that the line is the next turn of; its first line begins it
  * think_ms            of a later turn: time from the end of the previous answer until its scheduled time, default 0
- * structured_outputs  vLLM's field
+ * response_format, structured_outputs, tools, tool_choice
+ *                     fields of the HTTP request
  * </pre>
  *
  * <p>The prompt of a later turn is token ids, and only its new part: the previous prompt and the generated answer come before it.
@@ -47,6 +49,11 @@ import tools.jackson.databind.JsonNode;
 public final class JsonlPrompts {
     /** Names of tenants and classes, which are also in names of metrics. */
     static final String NAME = "[\\p{L}\\p{N}._-]{1,64}";
+
+    /** The field with tools; an engine without a server has none. */
+    public static final String TOOLS = "tools";
+
+    private static final String CHOICE = "tool_choice";
 
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -65,7 +72,10 @@ public final class JsonlPrompts {
             "deadline_ms",
             "conversation",
             "think_ms",
-            GrammarReader.OUTPUTS);
+            GrammarReader.FORMAT,
+            GrammarReader.OUTPUTS,
+            TOOLS,
+            CHOICE);
 
     private JsonlPrompts() {}
 
@@ -182,9 +192,10 @@ public final class JsonlPrompts {
 
         /** Fails if only some lines have timestamps. */
         void requireSimulated() {
-            if (request.structuredOutputs().isPresent()) {
-                throw new BadInput(where + ": simulated time computes no masks; remove structured_outputs");
-            }
+            request.constraints().ifPresent(fields -> {
+                throw new BadInput(where + ": simulated time computes no masks; remove "
+                        + String.join(", ", fields.propertyNames()));
+            });
             if (request.promptTokens() < 0) {
                 throw new BadInput(where + ": simulated time has no tokenizer, but prompt is text; give token ids");
             }
@@ -223,7 +234,7 @@ public final class JsonlPrompts {
                 0,
                 PromptSource.of(prompt(node.path("prompt"), where)),
                 output,
-                structuredOutputs(node, where),
+                constraints(node, where),
                 traits(node, max, where),
                 Optional.empty());
         return new Line(
@@ -291,17 +302,20 @@ public final class JsonlPrompts {
         return new BadInput(where + ": " + field + " is " + Quoted.value(value.toString()) + "; it must be " + wanted);
     }
 
-    private static Optional<JsonNode> structuredOutputs(JsonNode node, String where) {
-        JsonNode value = node.path(GrammarReader.OUTPUTS);
-        if (isMissing(value)) {
-            return Optional.empty();
+    private static Optional<JsonNode> constraints(JsonNode node, String where) {
+        ObjectNode fields = StrictJson.mapper().createObjectNode();
+        for (String name : List.of(GrammarReader.FORMAT, GrammarReader.OUTPUTS, TOOLS, CHOICE)) {
+            JsonNode value = node.path(name);
+            if (!isMissing(value)) {
+                fields.set(name, value);
+            }
         }
         try {
-            Grammar unused = GrammarReader.outputs(value);
+            Optional<Grammar> unused = GrammarReader.grammar(fields);
         } catch (ApiError | BadInput wrong) {
             throw new BadInput(where + ": " + wrong.getMessage(), wrong);
         }
-        return Optional.of(value);
+        return fields.isEmpty() ? Optional.empty() : Optional.of(fields);
     }
 
     private static Prompt prompt(JsonNode prompt, String where) {

@@ -22,7 +22,7 @@ import tools.jackson.databind.JsonNode;
  * @param dueNanos scheduled time after the load's start
  * @param source the prompt, made when it is read
  * @param outputTokens length of the completion in simulated time; maximum tokens to generate elsewhere
- * @param structuredOutputs vLLM's field of this name, which restricts the completion to a grammar; empty if nothing does
+ * @param constraints object with the fields of an HTTP request that restrict its completion or list its tools; empty without such fields
  * @param traits further facts for policies and results
  * @param next the next turn of a conversation; empty if it ends with this request
  */
@@ -30,7 +30,7 @@ public record OfferedRequest(
         long dueNanos,
         PromptSource source,
         int outputTokens,
-        Optional<JsonNode> structuredOutputs,
+        Optional<JsonNode> constraints,
         Traits traits,
         Optional<Turn> next) {
     /**
@@ -158,7 +158,7 @@ public record OfferedRequest(
 
     public OfferedRequest {
         Objects.requireNonNull(source, "source");
-        Objects.requireNonNull(structuredOutputs, "structuredOutputs");
+        Objects.requireNonNull(constraints, "constraints");
         Objects.requireNonNull(traits, "traits");
         Objects.requireNonNull(next, "next");
         if (dueNanos < 0) {
@@ -185,7 +185,7 @@ public record OfferedRequest(
     }
 
     public OfferedRequest withDueNanos(long value) {
-        return new OfferedRequest(value, source, outputTokens, structuredOutputs, traits, next);
+        return new OfferedRequest(value, source, outputTokens, constraints, traits, next);
     }
 
     public OfferedRequest withPrompt(Prompt value) {
@@ -193,29 +193,29 @@ public record OfferedRequest(
     }
 
     public OfferedRequest withSource(PromptSource value) {
-        return new OfferedRequest(dueNanos, value, outputTokens, structuredOutputs, traits, next);
+        return new OfferedRequest(dueNanos, value, outputTokens, constraints, traits, next);
     }
 
     public OfferedRequest withOutputTokens(int value) {
-        return new OfferedRequest(dueNanos, source, value, structuredOutputs, traits, next);
+        return new OfferedRequest(dueNanos, source, value, constraints, traits, next);
     }
 
-    public OfferedRequest withStructuredOutputs(Optional<JsonNode> value) {
+    public OfferedRequest withConstraints(Optional<JsonNode> value) {
         return new OfferedRequest(dueNanos, source, outputTokens, value, traits, next);
     }
 
     public OfferedRequest withTraits(Traits value) {
-        return new OfferedRequest(dueNanos, source, outputTokens, structuredOutputs, value, next);
+        return new OfferedRequest(dueNanos, source, outputTokens, constraints, value, next);
     }
 
     /** Returns the request with a next turn. */
     public OfferedRequest withNext(Turn value) {
-        return new OfferedRequest(dueNanos, source, outputTokens, structuredOutputs, traits, Optional.of(value));
+        return new OfferedRequest(dueNanos, source, outputTokens, constraints, traits, Optional.of(value));
     }
 
     /** Returns the request without later turns. */
     public OfferedRequest withoutNext() {
-        return new OfferedRequest(dueNanos, source, outputTokens, structuredOutputs, traits, Optional.empty());
+        return new OfferedRequest(dueNanos, source, outputTokens, constraints, traits, Optional.empty());
     }
 
     /** Returns this request and its later turns, each changed. */

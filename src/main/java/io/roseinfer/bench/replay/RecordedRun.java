@@ -233,7 +233,7 @@ public record RecordedRun(
         OfferedRequest ids = request.promptTokens() >= 0
                 ? request
                 : request.withSource(new UniqueIds(call.id(), Math.max(1, call.inputTokens())));
-        return ids.withStructuredOutputs(Optional.empty()).withOutputTokens(tokens);
+        return ids.withConstraints(Optional.empty()).withOutputTokens(tokens);
     }
 
     /** Token ids instead of the text of a request, as many as it had, which no other request has. */

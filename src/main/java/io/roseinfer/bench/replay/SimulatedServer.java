@@ -165,10 +165,10 @@ public final class SimulatedServer {
         }
 
         private Prompt prompt() {
-            if (offered.structuredOutputs().isPresent()) {
-                throw new BadInput("simulated time computes no masks, but request " + id
-                        + " has structured_outputs; remove the field");
-            }
+            offered.constraints().ifPresent(fields -> {
+                throw new BadInput("simulated time computes no masks, but request " + id + " has "
+                        + String.join(", ", fields.propertyNames()) + "; leave it out");
+            });
             if (offered.promptTokens() < 0) {
                 throw new BadInput("simulated time needs token ids, but request " + id + " is text");
             }

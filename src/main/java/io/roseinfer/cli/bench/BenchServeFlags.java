@@ -35,6 +35,7 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
 
 /** The flags of {@code bench serve} for the system under test and the load. */
 @Heading("Load")
@@ -296,11 +297,13 @@ final class BenchServeFlags {
 
     /** Throws if a grammar would end a completion that must have the requested length. */
     private void requireEnds(List<OfferedRequest> requests) {
-        boolean isRestricted = requests.stream()
-                .anyMatch(request -> request.structuredOutputs().isPresent());
-        if (isRestricted && endpoint.ask().ignoreEos()) {
-            throw new BadInput("--ignore-eos cannot be combined with structured_outputs of the dataset,"
-                    + " because a grammar ends the completion; leave it out");
+        Optional<JsonNode> constraints = requests.stream()
+                .flatMap(request -> request.constraints().stream())
+                .findFirst();
+        if (constraints.isPresent() && endpoint.ask().ignoreEos()) {
+            throw new BadInput("--ignore-eos cannot be combined with "
+                    + String.join(", ", constraints.get().propertyNames())
+                    + " of the dataset, because a grammar ends the completion; leave it out");
         }
     }
 

@@ -18,7 +18,9 @@ import tools.jackson.databind.JsonNode;
  * {@code structured_outputs} and {@code guided_json} and others, llama.cpp's {@code grammar} and {@code json_schema}.
  */
 public final class GrammarReader {
-    private static final String FORMAT = "response_format";
+    /** OpenAI's field. */
+    public static final String FORMAT = "response_format";
+
     /** vLLM's field. */
     public static final String OUTPUTS = "structured_outputs";
 
@@ -183,13 +185,13 @@ public final class GrammarReader {
     }
 
     /**
-     * Returns the grammar of vLLM's {@code structured_outputs}.
+     * Returns the grammar of a request's fields, if one gives a grammar.
      *
-     * @throws ApiError if a member is not supported, or there is not exactly one grammar
-     * @throws io.roseinfer.base.RoseException.BadInput if the grammar is malformed or too large
+     * @param fields an object; other fields are ignored
+     * @throws ApiError if a grammar is malformed, too large or not supported, or two fields give one
      */
-    public static Grammar outputs(JsonNode value) {
-        return outputs(OUTPUTS, value, ignored -> {});
+    public static Optional<Grammar> grammar(JsonNode fields) {
+        return new GrammarReader(true).read(Fields.of("the request", fields));
     }
 
     private static Grammar outputs(String field, JsonNode value, Consumer<String> ignored) {

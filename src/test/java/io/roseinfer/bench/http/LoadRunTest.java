@@ -267,13 +267,24 @@ class LoadRunTest {
 
     @Test
     void request_contains_its_grammar() throws IOException {
-        JsonNode outputs = StrictJson.parse("{\"regex\":\"a+\"}".getBytes(StandardCharsets.UTF_8));
+        JsonNode constraints = json("{\"structured_outputs\":{\"regex\":\"a+\"}}");
         OfferedRequest constrained =
-                OfferedRequest.of(0, new Prompt.Tokens(1), 5).withStructuredOutputs(Optional.of(outputs));
+                OfferedRequest.of(0, new Prompt.Tokens(1), 5).withConstraints(Optional.of(constraints));
         try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
             LoadResult unused = run(server, new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.BURST), 1);
             assertThat(json(server.bodies().getFirst()).get("structured_outputs"))
-                    .isEqualTo(outputs);
+                    .isEqualTo(constraints.get("structured_outputs"));
+        }
+    }
+
+    @Test
+    void only_requests_of_chats_contain_tools() throws IOException {
+        JsonNode tools = json("{\"tools\":[],\"tool_choice\":\"none\"}");
+        OfferedLoad load = new OfferedLoad(
+                List.of(OfferedRequest.of(0, new Prompt.Text("hi"), 5).withConstraints(Optional.of(tools))),
+                OfferedLoad.Pacing.BURST);
+        try (FakeServer server = new FakeServer(FakeServer.tokens(5, 7, 5))) {
+            assertThatThrownBy(() -> run(server, load, 1)).hasMessageContaining("use --endpoint-type chat");
         }
     }
 

@@ -109,9 +109,20 @@ class JsonlPromptsTest {
     @Test
     void grammar_of_a_line_is_kept() throws IOException {
         List<OfferedRequest> requests = read("{\"prompt\":\"Hi\",\"structured_outputs\":{\"regex\":\"a+\"}}\n", 1);
-        assertThat(requests.getFirst().structuredOutputs().orElseThrow()).hasToString("{\"regex\":\"a+\"}");
-        assertThat(requests.getFirst().withDueNanos(7).structuredOutputs()).isPresent();
-        assertThat(requests.getFirst().withOtherIds(7).structuredOutputs()).isPresent();
+        assertThat(requests.getFirst().constraints().orElseThrow())
+                .hasToString("{\"structured_outputs\":{\"regex\":\"a+\"}}");
+        assertThat(requests.getFirst().withDueNanos(7).constraints()).isPresent();
+        assertThat(requests.getFirst().withOtherIds(7).constraints()).isPresent();
+    }
+
+    @Test
+    void format_and_tools_of_a_line_are_kept() throws IOException {
+        String fields = "\"response_format\":{\"type\":\"json_object\"},\"tools\":[],\"tool_choice\":\"none\"";
+        assertThat(read("{\"prompt\":\"Hi\"," + fields + "}\n", 1)
+                        .getFirst()
+                        .constraints()
+                        .orElseThrow())
+                .hasToString("{" + fields + "}");
     }
 
     @Test
@@ -139,6 +150,7 @@ class JsonlPromptsTest {
                 "{\"prompt\":\"a\",\"output_tokens\":0} | line 1: output_tokens is 0",
                 "{\"prompt\":\"a\",\"structured_outputs\":{\"xml\":3}} | line 1: structured_outputs.xml is not supported",
                 "{\"prompt\":\"a\",\"structured_outputs\":{\"regex\":\"(\"}} | line 1:",
+                "{\"prompt\":\"a\",\"response_format\":{\"type\":\"xml\"}} | line 1: response_format.type is \"xml\"",
                 "{\"prompt\":\"a\",\"timestamp\":3} | line 1: \"timestamp\" is not supported",
                 "{\"prompt\":\"a\",\"output_tokens\":3,\"ttft\":1} | line 1: \"ttft\" is not supported",
                 "{\"prompt\":\"a\",\"output_tokens\":3,\"max_tokens\":2} | line 1: output_tokens is 3, but max_tokens is 2",

@@ -147,12 +147,13 @@ class SimulatedServerTest {
     @Test
     void request_with_a_grammar_is_rejected() {
         OfferedRequest constrained = OfferedRequest.of(0, new Prompt.Tokens(1), 4)
-                .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()));
+                .withConstraints(
+                        Optional.of(JsonNodeFactory.instance.objectNode().put("tools", true)));
         OfferedLoad load = new OfferedLoad(List.of(constrained), OfferedLoad.Pacing.SCHEDULED);
         assertThatThrownBy(
                         () -> SimulatedRuns.server(exact(MILLISECOND_STEPS), 0).run(load))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContaining("request 0 has structured_outputs");
+                .hasMessageContaining("request 0 has tools");
     }
 
     @Test
