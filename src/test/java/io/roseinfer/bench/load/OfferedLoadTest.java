@@ -26,7 +26,7 @@ class OfferedLoadTest {
     @Test
     void other_prompts_keep_everything_else() {
         OfferedRequest request = OfferedRequest.of(7, new Prompt.Tokens(1), 5)
-                .withStructuredOutputs(Optional.of(JsonNodeFactory.instance.objectNode()))
+                .withConstraints(Optional.of(JsonNodeFactory.instance.objectNode()))
                 .withTraits(OfferedRequest.Traits.NONE.withTenant("a"));
         Prompt other = new Prompt.Tokens(2);
         assertThat(new OfferedLoad(List.of(request), OfferedLoad.Pacing.SCHEDULED).withPrompts(prompt -> other))
