@@ -99,10 +99,11 @@ class ShippedCostsTest {
                                 + " of 128 + 96 tokens, at 30, 60 and 85 % load)");
         assertThat(ShippedCosts.load("h200-qwen3-0.6b").description(List.of()))
                 .endsWith(
-                        ", recorded 2026-11-28 at cd43577d, not this machine, largest error against real runs: TTFT 28.1 %, TPOT 11.8 %, ITL 29.3 %, E2EL 10.7 % (p50,"
-                                + " p90 and p99 in 17 runs of other seeds on two GPUs, with which the fit was chosen, of prompts + outputs"
-                                + " of 256 + 64, 512 + 256, 300 + 400, 128 + 128 with 2,000 + 64 and 16,000 + 32, and 128 + 96 with"
-                                + " 1,100 + 48 tokens, the last with three policies, and with three routings on two engines, at two rates)");
+                        ", recorded 2026-11-28 at cd43577d, not this machine, largest error against real runs: TTFT 28.1 %, TPOT 15.6 %, ITL 29.5 %, E2EL 11.0 % (p50,"
+                                + " p90 and p99 in 27 runs of other seeds on four GPUs, ten of them recorded after the fit, of prompts + outputs"
+                                + " of 256 + 64, 512 + 256, 300 + 400, 400 + 150, 128 + 128 with 2,000 + 64 and 16,000 + 32, 220 + 180 with 2,400 + 120,"
+                                + " and 128 + 96 with 1,100 + 48 tokens, three of these at 30 to 85 % load, the last also with three policies, and with"
+                                + " three routings on two engines)");
         assertThat(ShippedCosts.names())
                 .filteredOn(name -> ShippedCosts.load(name).validation().equals(StepCosts.Validation.MISSING))
                 .containsExactlyInAnyOrder("h100-llama-3.1-8b", "h100-gpt2");
@@ -138,8 +139,8 @@ class ShippedCostsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "h200-qwen3-0.6b, 80, 4, ",
-        "h200-qwen3-0.6b, 96.3, 4, a mean of 96.3 requests on an engine (compared runs: up to 54.0)",
+        "h200-qwen3-0.6b, 197, 4, ",
+        "h200-qwen3-0.6b, 198.3, 4, a mean of 198.3 requests on an engine (compared runs: up to 131.7)",
         "h200-qwen3-0.6b, 32.5, 5.38, ",
         "h100-qwen3-0.6b, 32.5, 5.38, a mean of 5.4 waiting requests on an engine (compared runs: up to 3.1)",
         "h100-gpt2, 1000, 900, "
