@@ -128,7 +128,9 @@ abstract class SpeculationCases {
 
     private GenerationRequest request(Dice dice) {
         int vocabulary = spec.vocabularySize();
-        SamplingParams sampling = dice.coin() ? SamplingParams.greedy() : SamplingParams.random();
+        SamplingParams sampling = dice.coin()
+                ? SamplingParams.greedy()
+                : SamplingParams.random().withTemperature((float) dice.oneOf(0.5, 1, 1, 2));
         if (dice.coin()) {
             sampling = sampling.withTopK(dice.oneOf(0, 5, 40)).withTopP((float) dice.oneOf(0.5, 0.95, 1));
         }
@@ -151,7 +153,9 @@ abstract class SpeculationCases {
         if (dice.chance(0.3)) {
             request = request.withBadWords("and", "upon a").withMinTokens(dice.between(0, 1));
         }
-        if (dice.chance(0.4)) {
+        if (dice.chance(0.2)) {
+            request = request.withAllowedTokens(dice.below(vocabulary), dice.below(vocabulary), dice.below(vocabulary));
+        } else if (dice.chance(0.4)) {
             request = request.withGrammar(GRAMMARS[dice.below(GRAMMARS.length)]).withMaxNewTokens(dice.between(1, 60));
         }
         if (dice.chance(0.3)) {
