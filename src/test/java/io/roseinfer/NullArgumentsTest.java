@@ -40,6 +40,7 @@ import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -166,6 +167,7 @@ class NullArgumentsTest {
         put(Policies.class, SchedulerOptions.defaults().policies());
         put(AdmissionPolicy.class, AdmissionPolicy.fifo());
         put(PreemptionPolicy.class, PreemptionPolicy.youngest());
+        put(EvictionPolicy.class, EvictionPolicy.lru());
         put(StepPolicy.class, StepPolicy.mixed());
         put(RequestTimeline.class, new RequestTimeline(1, 2, 3, new long[0], 3, new long[0], 0));
         put(FinishReason.class, FinishReason.STOP);

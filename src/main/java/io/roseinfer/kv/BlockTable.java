@@ -13,6 +13,7 @@ public final class BlockTable {
     private static final int INITIAL_BLOCKS = 16;
 
     private final int maxTokens;
+    private final Object owner;
     private @Nullable KvBlockPool pool;
     private int blockSize = 1;
     /** Block ids; only the first {@link #size} are valid. */
@@ -24,15 +25,18 @@ public final class BlockTable {
 
     /**
      * Creates an empty table for at most {@code maxTokens} tokens; {@link #setPool} must be called before it can grow.
+     *
+     * @param owner an object of the caller that {@link #owner} returns
      */
-    public BlockTable(int maxTokens) {
+    public BlockTable(int maxTokens, Object owner) {
         this.maxTokens = maxTokens;
+        this.owner = owner;
         this.blocks = new int[Math.min(maxTokens, INITIAL_BLOCKS)];
     }
 
     /** Creates an empty table for at most {@code maxTokens} tokens. */
     public BlockTable(KvBlockPool pool, int maxTokens) {
-        this(maxTokens);
+        this(maxTokens, pool);
         setPool(pool);
     }
 
@@ -50,6 +54,10 @@ public final class BlockTable {
 
     private KvBlockPool pool() {
         return Objects.requireNonNull(pool);
+    }
+
+    public Object owner() {
+        return owner;
     }
 
     public int size() {
@@ -178,11 +186,25 @@ public final class BlockTable {
         }
     }
 
-    /** Releases all blocks, the last one first. */
+    /** Releases all blocks, the last one first; those that stay cached get new ranks. */
     public void release() {
-        while (size > 0) {
-            pool().release(blocks[--size]);
+        for (int last = size - 1; last >= 0; last--) {
+            pool().rank(this, last);
+            pool().release(blocks[last]);
         }
+        clear();
+    }
+
+    /** Releases the blocks that {@link #reuse} has added, the last one first; they keep their ranks. */
+    public void putBack() {
+        for (int last = size - 1; last >= 0; last--) {
+            pool().putBack(blocks[last]);
+        }
+        clear();
+    }
+
+    private void clear() {
+        size = 0;
         published = 0;
         lastSerial = PrefixCache.ROOT;
     }

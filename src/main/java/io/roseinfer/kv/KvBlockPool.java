@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A fixed number of reference-counted KV blocks. A block is either held (listed by as many tables as its count), cached
  * or free. A cached block is unreferenced but reusable through the {@link PrefixCache}; if no block is free, the least
- * recently used one is evicted.
+ * recently used one is evicted, or the one with the lowest of the {@link Ranks}.
  *
- * <p>All operations are O(1) and allocate no memory.
+ * <p>All operations are O(1), with ranks O(log n), and allocate no memory.
  */
 public final class KvBlockPool {
     /** Returned by {@link #allocate} if every block is held. */
@@ -18,6 +18,19 @@ public final class KvBlockPool {
     private final int[] free;
     private final PrefixCache cache;
     private int freeCount;
+    private @Nullable Ranks ranks;
+    private @Nullable RankedBlocks ranked;
+
+    /** Ranks cached blocks for eviction. */
+    @FunctionalInterface
+    public interface Ranks {
+        /**
+         * Returns the rank of a block that the last table with it releases; lower is evicted earlier.
+         *
+         * @param hits how many tables have reused it
+         */
+        long rank(BlockTable table, int index, int hits);
+    }
 
     /**
      * Creates a pool of free blocks.
@@ -44,6 +57,12 @@ public final class KvBlockPool {
         }
         freeCount = blocks;
         cache = new PrefixCache(cachePrefixes ? blocks : 0, blockSize, published);
+    }
+
+    /** Evicts by rank instead of LRU; must be called before the first allocation. */
+    public void setRanks(Ranks next) {
+        ranked = cache.rank();
+        ranks = next;
     }
 
     public PrefixCache cache() {
@@ -79,7 +98,7 @@ public final class KvBlockPool {
         if (freeCount > 0) {
             block = free[--freeCount];
         } else {
-            block = cache.evictOldest();
+            block = cache.evict();
             if (block == NONE) {
                 return NONE;
             }
@@ -92,7 +111,26 @@ public final class KvBlockPool {
     public void retain(int block) {
         Check.index(block, references.length, "block");
         if (references[block]++ == 0) {
-            cache.removeFromLru(block);
+            cache.removeIdle(block);
+        }
+        if (ranked != null) {
+            ranked.addHits(block, 1);
+        }
+    }
+
+    /** Removes the reference of {@link #retain} as if it had never been added, so that the rank stays the same. */
+    void putBack(int block) {
+        if (ranked != null) {
+            ranked.addHits(block, -1);
+        }
+        release(block);
+    }
+
+    /** Asks for the rank of a block that a table is about to release, if that is its last reference and it is cached. */
+    void rank(BlockTable table, int index) {
+        int block = table.block(index);
+        if (ranks != null && ranked != null && references[block] == 1 && cache.contains(block)) {
+            ranked.setRank(block, ranks.rank(table, index, ranked.hits(block)));
         }
     }
 
@@ -100,14 +138,14 @@ public final class KvBlockPool {
     public void release(int block) {
         Check.index(block, references.length, "block");
         Check.that(references[block] > 0, "block %d is released with count %d", block, references[block]);
-        if (--references[block] == 0 && !cache.addToLru(block)) {
+        if (--references[block] == 0 && !cache.addIdle(block)) {
             free[freeCount++] = block;
         }
     }
 
     /** Frees all cached blocks that no table lists. */
     public void evictAll() {
-        for (int block = cache.evictOldest(); block != NONE; block = cache.evictOldest()) {
+        for (int block = cache.evict(); block != NONE; block = cache.evict()) {
             free[freeCount++] = block;
         }
     }

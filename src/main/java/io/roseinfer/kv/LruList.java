@@ -1,7 +1,7 @@
 package io.roseinfer.kv;
 
-/** The unreferenced cached blocks in LRU order, a doubly linked list in two arrays. */
-final class LruList {
+/** LRU order: a doubly linked list in two arrays. */
+final class LruList implements IdleBlocks {
     private static final int NONE = KvBlockPool.NONE;
 
     private final int[] older;
@@ -15,15 +15,18 @@ final class LruList {
         newer = new int[blocks];
     }
 
-    int size() {
+    @Override
+    public int size() {
         return size;
     }
 
-    int oldest() {
+    @Override
+    public int first() {
         return oldest;
     }
 
-    void addNewest(int block) {
+    @Override
+    public void add(int block) {
         older[block] = newest;
         newer[block] = NONE;
         if (newest == NONE) {
@@ -35,7 +38,8 @@ final class LruList {
         size++;
     }
 
-    void remove(int block) {
+    @Override
+    public void remove(int block) {
         if (older[block] == NONE) {
             oldest = newer[block];
         } else {

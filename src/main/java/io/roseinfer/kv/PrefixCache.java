@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * a wrong answer. Predecessors are identified by serial numbers that are never reused. An entry whose predecessor was
  * evicted can therefore no longer be reached, even after the predecessor's block has been reused.
  *
- * <p>Unreferenced entries are kept in LRU order. A sequence releases its last block first, so an entry is evicted
- * before the entries it follows.
+ * <p>Unreferenced entries are kept in the order of their eviction: LRU, or by {@link RankedBlocks}. A sequence releases
+ * its last block first, so an entry is evicted before the entries it follows.
  */
 final class PrefixCache {
     /** The predecessor of a prompt's first block. */
@@ -29,7 +29,8 @@ final class PrefixCache {
     private final int[] buckets;
     private final int[] bucketOf;
     private final int[] chain;
-    private final LruList idle;
+    private IdleBlocks idle;
+    private @Nullable RankedBlocks ranked;
     private final @Nullable PublishedPrefixes published;
     /**
      * For each published block, the hash of its tokens and of all tokens before them; empty without {@link #published}.
@@ -56,6 +57,14 @@ final class PrefixCache {
         bucketOf = new int[blocks];
         chain = new int[blocks];
         idle = new LruList(blocks);
+    }
+
+    /** Evicts by rank from now on; nothing may be cached. Without a cache it has no effect. */
+    RankedBlocks rank() {
+        Check.that(nextSerial == ROOT + 1, "a cache in use gets ranks");
+        ranked = new RankedBlocks(this, serials.length);
+        idle = ranked;
+        return ranked;
     }
 
     int blockSize() {
@@ -97,6 +106,13 @@ final class PrefixCache {
         return serials[block];
     }
 
+    /** Returns the block that an entry continues, or {@link KvBlockPool#NONE} if that is the start or was evicted. */
+    int predecessor(int block) {
+        long serial = predecessors[block];
+        int previous = (int) (serial % serials.length);
+        return serial != ROOT && serials[previous] == serial ? previous : NONE;
+    }
+
     /**
      * Adds a full block to the cache, unless an entry with equal contents exists.
      *
@@ -113,7 +129,7 @@ final class PrefixCache {
         }
         Check.that(serials[block] == ROOT, "a block is published twice");
         System.arraycopy(tokens, from, contents, block * blockSize, blockSize);
-        serials[block] = nextSerial++;
+        serials[block] = nextSerial++ * serials.length + block; // never reused, and names the block
         predecessors[block] = predecessor;
         bucketOf[block] = bucket;
         chain[block] = buckets[bucket];
@@ -138,23 +154,23 @@ final class PrefixCache {
     }
 
     /** Makes an unreferenced block evictable; returns false if it is not cached, so that it is free. */
-    boolean addToLru(int block) {
+    boolean addIdle(int block) {
         if (!contains(block)) {
             return false;
         }
-        idle.addNewest(block);
+        idle.add(block);
         return true;
     }
 
     /** Protects a block from eviction because it is referenced again. */
-    void removeFromLru(int block) {
+    void removeIdle(int block) {
         Check.that(contains(block), "a free block is retained");
         idle.remove(block);
     }
 
-    /** Evicts the least recently used block and returns it, or {@link KvBlockPool#NONE} if there is none. */
-    int evictOldest() {
-        int block = idle.oldest();
+    /** Evicts the next unreferenced block and returns it, or {@link KvBlockPool#NONE} if there is none. */
+    int evict() {
+        int block = idle.first();
         if (block != NONE) {
             idle.remove(block);
             forget(block);
@@ -163,6 +179,9 @@ final class PrefixCache {
     }
 
     private void forget(int block) {
+        if (ranked != null) {
+            ranked.forget(block);
+        }
         if (published != null) {
             published.remove(hashes[block]);
         }

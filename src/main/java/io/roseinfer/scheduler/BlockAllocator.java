@@ -165,12 +165,12 @@ final class BlockAllocator {
 
     private void restart(Sequence sequence) {
         queues.restart(sequence);
-        sequence.table().release();
         sequence.computed = 0;
         sequence.confirmed = 0;
         sequence.preemptions++;
         totals.add(Fact.PREEMPTIONS, 1);
         waitingQueue.policies().preempted(sequence);
+        sequence.table().release();
     }
 
     /**

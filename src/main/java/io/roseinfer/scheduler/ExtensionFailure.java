@@ -7,6 +7,7 @@ import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.base.RoseException.Stopped;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
@@ -44,12 +45,12 @@ public final class ExtensionFailure {
      * Fails if a policy listens to events and is not among the policies that are notified.
      *
      * @param kind the kind of policy, for the message
-     * @throws BadInput if it implements {@link RequestEvents} and is no admission, preemption or step policy of these
+     * @throws BadInput if it implements {@link RequestEvents} and is no admission, preemption, eviction or step policy of these
      */
     public static void requireNotified(String kind, Object policy, Policies policies) {
         if (policy instanceof RequestEvents && !PolicyCalls.listeners(policies).contains(policy)) {
             throw new BadInput("the " + kind + " policy " + policy.getClass().getName()
-                    + " implements RequestEvents, but only admission, preemption and step policies are notified;"
+                    + " implements RequestEvents, but only admission, preemption, eviction and step policies are notified;"
                     + " remove it, or also use the same object as one of them");
         }
     }
@@ -62,6 +63,10 @@ public final class ExtensionFailure {
         return of("preemption", policy, thrown);
     }
 
+    static RuntimeException ofEviction(Object policy, Throwable thrown) {
+        return of("eviction", policy, thrown);
+    }
+
     static RuntimeException ofStep(Object policy, Throwable thrown) {
         return of("step", policy, thrown);
     }
@@ -69,7 +74,9 @@ public final class ExtensionFailure {
     static RuntimeException ofEvents(Object policy, Throwable thrown) {
         String kind = policy instanceof AdmissionPolicy
                 ? "admission"
-                : policy instanceof PreemptionPolicy ? "preemption" : "step";
+                : policy instanceof PreemptionPolicy
+                        ? "preemption"
+                        : policy instanceof EvictionPolicy ? "eviction" : "step";
         return of(kind, policy, thrown);
     }
 

@@ -1,6 +1,8 @@
 package io.roseinfer.scheduler;
 
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.CachedBlock;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -30,7 +32,7 @@ final class PolicyCalls {
     /** Returns the policies that are notified of events, each once, in the order of the calls. */
     static List<RequestEvents> listeners(Policies policies) {
         Set<Object> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
-        return Stream.of(policies.admission(), policies.preemption(), policies.step())
+        return Stream.of(policies.admission(), policies.preemption(), policies.eviction(), policies.step())
                 .filter(RequestEvents.class::isInstance)
                 .filter(distinct::add)
                 .map(RequestEvents.class::cast)
@@ -70,8 +72,20 @@ final class PolicyCalls {
         }
     }
 
+    /** Returns the rank of a released block. A failure is kept, as half of a request's blocks would remain held. */
+    long rank(EvictionPolicy policy, CachedBlock block, QueueView queue) {
+        try {
+            synchronized (lock) {
+                return policy.rank(block, queue);
+            }
+        } catch (Throwable thrown) {
+            keep(ExtensionFailure.ofEviction(policy, thrown));
+            return 0;
+        }
+    }
+
     /**
-     * Throws the failure of a policy that threw during an event, if there is one. It is kept until then, because events are
+     * Throws the failure of a policy that threw during an event or a release, if there is one. It is kept until then, because events are
      * also sent by threads that the policy must not fail.
      */
     void requireNoFailure() {

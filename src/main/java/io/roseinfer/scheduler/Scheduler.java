@@ -7,6 +7,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.RequestEvents;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -120,7 +121,8 @@ public final class Scheduler {
         this.stepPolicy = stepPolicy(options.policies().step(), number);
         this.sharesState = stepPolicy instanceof RequestEvents
                 || stepPolicy instanceof AdmissionPolicy
-                || stepPolicy instanceof PreemptionPolicy;
+                || stepPolicy instanceof PreemptionPolicy
+                || stepPolicy instanceof EvictionPolicy;
         this.planner = new StepPlanner(
                 options,
                 pool,

@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.Policies;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
@@ -19,7 +20,7 @@ import java.util.Optional;
  *     alone. With {@code chunkedPrefill} prompts are split to fit, and decode rows count as tokens
  * @param decodeFirst whether an iteration decodes before it prefills; no effect with {@code chunkedPrefill} or a custom
  *     step policy
- * @param policies policies for admission, preemption, steps and speculation
+ * @param policies policies for admission, preemption, eviction, steps and speculation
  * @param maxActiveRequests maximum requests that hold KV blocks at the same time
  * @param chunkedPrefill whether prompts share steps with decode rows and are split to fit {@code prefillMaxTokens} and
  *     the largest step of the device; otherwise an iteration has a prefill step and a decode step
@@ -53,6 +54,11 @@ public record SchedulerOptions(
         positive("max_passes", maxPasses);
         Drafting.checkMaximum(policies.drafter());
         ExtensionFailure.requireNotified("speculation", policies.drafter(), policies);
+        if (!prefixCache && !(policies.eviction() instanceof EvictionPolicy.Lru)) {
+            throw new BadInput(
+                    "the eviction policy " + policies.eviction().getClass().getName()
+                            + " has no effect without the prefix cache; remove the policy, or enable the cache");
+        }
     }
 
     private static void rows(String name, int value) {
@@ -92,6 +98,7 @@ public record SchedulerOptions(
                 .decodeFirst(decodeFirst)
                 .admission(policies.admission())
                 .preemption(policies.preemption())
+                .eviction(policies.eviction())
                 .step(policies.step())
                 .drafter(policies.drafter())
                 .maxActiveRequests(maxActiveRequests)
@@ -109,6 +116,7 @@ public record SchedulerOptions(
         private boolean decodeFirst;
         private AdmissionPolicy admission = AdmissionPolicy.fifo();
         private PreemptionPolicy preemption = PreemptionPolicy.youngest();
+        private EvictionPolicy eviction = EvictionPolicy.lru();
         private Optional<StepPolicy> step = Optional.empty();
         private Drafter drafter = Drafter.none();
         private int maxActiveRequests = UNLIMITED;
@@ -158,6 +166,15 @@ public record SchedulerOptions(
          */
         public Builder preemption(PreemptionPolicy value) {
             preemption = Objects.requireNonNull(value, "preemption");
+            return this;
+        }
+
+        /**
+         * Sets the policy that chooses which cached KV block is evicted. Defaults to {@link EvictionPolicy#lru}; others
+         * need the prefix cache.
+         */
+        public Builder eviction(EvictionPolicy value) {
+            eviction = Objects.requireNonNull(value, "eviction");
             return this;
         }
 
@@ -215,6 +232,7 @@ public record SchedulerOptions(
                     new Policies(
                             admission,
                             preemption,
+                            eviction,
                             step.orElseGet(() -> StepPolicy.standard(chunkedPrefill, decodeFirst)),
                             drafter),
                     maxActiveRequests,

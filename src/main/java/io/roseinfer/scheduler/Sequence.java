@@ -138,7 +138,7 @@ public final class Sequence implements TokenHistory {
         this.nextReport = prompt.length;
         this.endOfText = endOfText.clone();
         this.sampling = new SampleRequest(params, seed, this);
-        this.table = new BlockTable(maxLength);
+        this.table = new BlockTable(maxLength, this);
     }
 
     public long id() {

@@ -6,6 +6,7 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
 import io.roseinfer.scheduler.policy.StepBuilder;
@@ -93,6 +94,10 @@ final class StepPlanner implements StepBuilder {
         this.admission = new Admission(options, queues, waitingQueue, number, pool);
         this.blocks =
                 new BlockAllocator(pool, queues, options.policies().preemption(), admission, waitingQueue, totals);
+        EvictionPolicy eviction = options.policies().eviction();
+        if (!(eviction instanceof EvictionPolicy.Lru)) {
+            pool.setRanks(new BlockRanks(eviction, admission, waitingQueue.policies()));
+        }
     }
 
     void onAdmission(Runnable begins, Runnable ends) {
@@ -475,7 +480,7 @@ final class StepPlanner implements StepBuilder {
         int cost = sequence.goal() - reused;
         boolean fits = isSplit(sequence) || cost <= budget || (isFirst && cost <= maxStepTokens);
         if (sequence.deferred || !fits || blocks.requiredBlocks(sequence) > pool.available()) {
-            sequence.table().release();
+            sequence.table().putBack();
             return false;
         }
         Check.that(sequence.table().grow(sequence.goal()), "available blocks could not be allocated");

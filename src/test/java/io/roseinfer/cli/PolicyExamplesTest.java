@@ -28,6 +28,7 @@ class PolicyExamplesTest {
             "EarliestDeadline.java", ADMISSION + FOLDER + "/EarliestDeadline.java",
             "StallFree.java", STEPS + FOLDER + "/StallFree.java:64",
             "Mlfq.java", STEPS + FOLDER + "/Mlfq.java --kv-blocks 40",
+            "TimeToLive.java", "--kv-blocks 60 --kv-eviction-policy " + FOLDER + "/TimeToLive.java:agent=1000",
             "TargetRequests.java",
                     "--engines 3 --scale-interval 0.2 --scale-policy " + FOLDER + "/TargetRequests.java:8");
 

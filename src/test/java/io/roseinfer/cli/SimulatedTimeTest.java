@@ -1125,6 +1125,8 @@ class SimulatedTimeTest {
         assertThat(sourceOf("--chunked-prefill", stallFree + ":256")).contains("largest error against real runs");
         assertThat(sourceOf("--chunked-prefill", stallFree + ":128"))
                 .contains("not validated with --step-policy StallFree:128 (class ");
+        assertThat(sourceOf("--kv-eviction-policy=tools/examples/policies/TimeToLive.java:a=5"))
+                .contains("not validated with --kv-eviction-policy TimeToLive:a=5 (class ");
     }
 
     @ParameterizedTest

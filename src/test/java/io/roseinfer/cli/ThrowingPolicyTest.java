@@ -13,7 +13,9 @@ import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.CachedBlock;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -220,6 +222,44 @@ class ThrowingPolicyTest {
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
         assertThat(outcome.err())
                 .contains("the preemption policy", "BadVictim threw java.lang.IllegalStateException: mercy");
+    }
+
+    public static final class BadEviction implements EvictionPolicy {
+        @Override
+        public long rank(CachedBlock block, QueueView queue) {
+            throw new IllegalStateException("rank");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "bench --device sim --model random:gpt2 --num-requests 20",
+                "bench serve --backend sim --step-costs step:2 --num-prompts 20 --random-input-len 40 --request-rate 50",
+                "bench fleet --step-costs step:2 --engines 2 --num-prompts 20 --random-input-len 40 --request-rate 50"
+            })
+    void eviction_policy_ranks_cached_blocks(String command) {
+        String[] flags = {"--kv-eviction-policy", BadEviction.class.getName()};
+        Outcome outcome = CliRunner.run(
+                Stream.concat(Stream.of(command.split(" ")), Stream.of(flags)).toArray(String[]::new));
+        assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the eviction policy", "BadEviction threw java.lang.IllegalStateException: rank");
+    }
+
+    @Test
+    void eviction_policy_without_a_prefix_cache_is_rejected() {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "--device=sim",
+                "--model=random:gpt2",
+                "--no-prefix-cache",
+                "--kv-eviction-policy",
+                BadEviction.class.getName());
+        assertThat(outcome.code()).isEqualTo(2);
+        assertThat(outcome.err())
+                .contains("has no effect without the prefix cache")
+                .hasLineCount(1);
     }
 
     public static final class BadDrafter implements Drafter {

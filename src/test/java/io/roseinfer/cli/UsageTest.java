@@ -123,6 +123,7 @@ class UsageTest {
     @CsvSource({
         "--prefill-admission-policy, fiffo, fifo",
         "--preemption-policy, youngst, youngest",
+        "--kv-eviction-policy, lrru, lru",
         "--step-costs, 'step:2,tokens:0.1', token"
     })
     void misspelled_name_of_a_policy_or_cost_has_a_suggestion(String flag, String value, String meant) {
@@ -142,7 +143,7 @@ class UsageTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--preemption-policy, youngest", "--step-policy, default"})
+    @CsvSource({"--preemption-policy, youngest", "--kv-eviction-policy, lru", "--step-policy, default"})
     void unknown_policy_lists_the_known_ones(String flag, String known) {
         Outcome outcome = CliRunner.run("bench", flag, "java.lang.String");
         assertThat(outcome.code()).isEqualTo(2);

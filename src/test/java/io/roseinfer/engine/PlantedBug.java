@@ -334,10 +334,24 @@ enum PlantedBug {
 
     NEWEST_CACHED_BLOCK_EVICTED_FIRST(
             "kv.LruList",
-            "oldest",
+            "first",
             Edit.readInstead("oldest", "newest"),
             1,
             "kv.PrefixCacheTest#least_recently_used_block_is_evicted_first_and_tails_before_heads"),
+
+    EVICTED_BEFORE_A_BLOCK_THAT_CONTINUES_IT(
+            "kv.RankedBlocks",
+            "add",
+            Edit.withAnswer("predecessor", -1),
+            1,
+            "kv.RankedBlocksTest#lowest_rank_is_evicted_first_then_the_oldest_and_no_block_before_idle_ones_that_continue_it"),
+
+    HIT_COUNTED_WITHOUT_ADMISSION(
+            "kv.KvBlockPool",
+            "putBack",
+            Edit.withoutCall("addHits"),
+            1,
+            "scheduler.PoliciesTest#request_that_is_not_admitted_changes_neither_ranks_nor_hits"),
 
     EVICTED_PREFIXES_REMAIN_PUBLISHED(
             "kv.PrefixCache",

@@ -1,6 +1,9 @@
 package io.roseinfer.engine;
 
+import io.roseinfer.base.SplitMix64;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.CachedBlock;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -17,7 +20,7 @@ import java.util.Objects;
  * All policies in one object with state: it holds, runs, pauses and preempts requests at random, as a faulty policy might, and
  * checks that the events of each request are in order and agree with the steps.
  */
-final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolicy, RequestEvents {
+final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, EvictionPolicy, StepPolicy, RequestEvents {
     private static final int MAX_CHUNK = 9;
 
     private final Dice dice;
@@ -30,6 +33,7 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     private int preemptions;
     private int pauseCount;
     private int holdCount;
+    private int rankCount;
 
     /** The state of a request, by its events. */
     private static final class Progress {
@@ -68,6 +72,11 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
         return holdCount;
     }
 
+    /** Returns how many cached blocks it ranked. */
+    int ranks() {
+        return rankCount;
+    }
+
     @Override
     public int lookahead() {
         return MAX_LOOKAHEAD;
@@ -97,6 +106,18 @@ final class RandomPolicy implements AdmissionPolicy, PreemptionPolicy, StepPolic
     @Override
     public RunningRequest victim(RunningRequest one, RunningRequest other, QueueView queue) {
         return one.id() % 3 > other.id() % 3 ? one : other;
+    }
+
+    /** A running request releases blocks only after it has ended or was preempted. */
+    @Override
+    public long rank(CachedBlock block, QueueView queue) {
+        Progress progress = live.get(block.request().id());
+        Require.that(
+                progress == null || !progress.running,
+                "request %d runs and releases a cached block",
+                block.request().id());
+        rankCount++;
+        return SplitMix64.at(block.request().id(), block.tokensBefore() + block.hits()) % 3;
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,13 +19,16 @@ class RandomPolicyTest {
         long preemptions = 0;
         long pauses = 0;
         long holds = 0;
+        long ranks = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
             SimulationSettings drawn = SimulationSettings.of(seed);
             RandomPolicy policy = new RandomPolicy(seed);
+            SchedulerOptions options = drawn.engine().scheduler();
             SimulationSettings settings = drawn.withEngine(drawn.engine()
-                    .withScheduler(drawn.engine().scheduler().toBuilder()
+                    .withScheduler(options.toBuilder()
                             .admission(policy)
                             .preemption(policy)
+                            .eviction(options.prefixCache() ? policy : EvictionPolicy.lru())
                             .step(policy)
                             .chunkedPrefill(true)
                             .build()));
@@ -34,9 +39,11 @@ class RandomPolicyTest {
             preemptions += policy.preemptions();
             pauses += policy.pauses();
             holds += policy.holds();
+            ranks += policy.ranks();
         }
         assertThat(preemptions).as("preemptions").isGreaterThan(SEEDS / 2);
         assertThat(pauses).as("pauses").isGreaterThan(SEEDS);
         assertThat(holds).as("holds").isGreaterThan(SEEDS);
+        assertThat(ranks).as("ranks").isGreaterThan(SEEDS);
     }
 }

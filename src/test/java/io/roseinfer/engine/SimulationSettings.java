@@ -7,7 +7,9 @@ import io.roseinfer.model.ModelSpec;
 import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.CachedBlock;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.RunningRequest;
@@ -67,6 +69,9 @@ record SimulationSettings(
     /** The random stream of holds, named for the same reason. */
     private static final String HOLDS = "holds 271";
 
+    /** The random stream of evictions, named for the same reason. */
+    private static final String EVICTION = "eviction 133";
+
     /** The random stream of a step's tokens on bounded devices, named for the same reason. */
     private static final String STEP_TOKENS = "step tokens 1707";
 
@@ -103,7 +108,7 @@ record SimulationSettings(
                         3,
                         200);
         EngineOptions engine = EngineOptions.defaults()
-                .withScheduler(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst, seed))
+                .withScheduler(evicting(scheduler(dice, new Dice(seed, POLICIES), isPrefillFirst, seed), seed))
                 .withBlockSize(blockSize)
                 .withKvBlocks(blocks)
                 .withStreamInterval(dice.coin() ? 1 : dice.between(1, 9));
@@ -124,6 +129,24 @@ record SimulationSettings(
                 dice.oneOf(0.1, 0.5, 1),
                 dice.between(0, 3),
                 faults(dice));
+    }
+
+    /** Returns options that for every third seed with a prefix cache evict by random ranks. */
+    private static SchedulerOptions evicting(SchedulerOptions options, long seed) {
+        Dice dice = new Dice(seed, EVICTION);
+        return options.prefixCache() && dice.chance(0.3)
+                ? options.toBuilder()
+                        .eviction(new AnyRank(dice.oneOf(1, 3, 1000)))
+                        .build()
+                : options;
+    }
+
+    /** Ranks cached blocks at random, as a faulty policy might. */
+    private record AnyRank(int ranks) implements EvictionPolicy {
+        @Override
+        public long rank(CachedBlock block, QueueView queue) {
+            return SplitMix64.at(block.request().id(), block.tokensBefore() + block.hits()) % ranks;
+        }
     }
 
     /** Returns options that for every fourth seed speculate, with drafts that are right, wrong or partly right. */

@@ -67,10 +67,10 @@ class PrefixCacheTest {
         for (int block = 0; block < 64; block++) {
             token[block] = block;
             cache.publish(block, PrefixCache.ROOT, token, block);
-            assertThat(cache.addToLru(block)).isTrue();
+            assertThat(cache.addIdle(block)).isTrue();
         }
         for (int round = 0; round < 10_000; round++) {
-            int forgotten = cache.evictOldest();
+            int forgotten = cache.evict();
             int fresh = random.nextInt(1_000_000);
             boolean isKnown = IntStream.of(token).anyMatch(known -> known == fresh) && token[forgotten] != fresh;
             int[] wanted = {token[forgotten], fresh};
@@ -81,7 +81,7 @@ class PrefixCacheTest {
                 token[forgotten] = fresh;
             }
             cache.publish(forgotten, PrefixCache.ROOT, token, forgotten);
-            assertThat(cache.addToLru(forgotten)).isTrue();
+            assertThat(cache.addIdle(forgotten)).isTrue();
             int asked = random.nextInt(64);
             assertThat(cache.find(PrefixCache.ROOT, token, asked))
                     .as("seed %d round %d", seed, round)

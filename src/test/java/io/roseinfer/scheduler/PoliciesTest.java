@@ -10,7 +10,9 @@ import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.CachedBlock;
 import io.roseinfer.scheduler.policy.Drafter;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -135,6 +137,138 @@ class PoliciesTest {
         PreemptionPolicy oldest = (one, other, queue) -> one.arrival() < other.arrival() ? one : other;
         assertThat(firstVictim(oldest, 0, 0, 0).arrival).isEqualTo(1);
         assertThat(firstVictim(LOWEST_PRIORITY, 0, 5, 5).arrival).isPositive();
+    }
+
+    /** Ranks by priority, and records its arguments and events. */
+    private static final class Precious implements EvictionPolicy, RequestEvents {
+        private final List<String> seen = new ArrayList<>();
+
+        @Override
+        public long rank(CachedBlock block, QueueView queue) {
+            seen.add(block.request().tag().orElseThrow() + ": " + block.tokensBefore() + " before, " + block.hits()
+                    + " hits" + (block.request() instanceof WaitingRequest ? ", waits" : ""));
+            return block.request().priority();
+        }
+
+        @Override
+        public void preempted(PolicyRequest request) {
+            seen.add(request.tag().orElseThrow() + " is preempted");
+        }
+
+        @Override
+        public void ended(PolicyRequest request) {
+            seen.add(request.tag().orElseThrow() + " ends");
+        }
+    }
+
+    private void run(Scheduler scheduler, int[] prompt, int priority) {
+        add(scheduler, prompt, 1, priority);
+        while (scheduler.hasWork()) {
+            step(scheduler);
+        }
+    }
+
+    private static int[] prompt(int first) {
+        return new int[] {first, 2, 3, 4, 5, 6, 7, 8, 9};
+    }
+
+    @Test
+    void eviction_policy_sees_the_request_that_releases_a_block_its_place_and_its_hits() {
+        Precious policy = new Precious();
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(policy), 10);
+        run(scheduler, prompt(1), 0);
+        run(scheduler, prompt(1), 0);
+        assertThat(policy.seen)
+                .containsExactly(
+                        "tag 0 ends",
+                        "tag 0: 4 before, 0 hits",
+                        "tag 0: 0 before, 0 hits",
+                        "tag 1 ends",
+                        "tag 1: 4 before, 1 hits",
+                        "tag 1: 0 before, 1 hits");
+    }
+
+    @Test
+    void eviction_policy_keeps_the_blocks_that_it_ranks_higher() {
+        for (EvictionPolicy policy : List.of(new Precious(), EvictionPolicy.lru())) {
+            Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(policy), 6);
+            run(scheduler, prompt(1), 9);
+            run(scheduler, prompt(2), 0);
+            run(scheduler, prompt(3), 0);
+            run(scheduler, prompt(4), 0);
+            run(scheduler, prompt(1), 0);
+            assertThat(scheduler.total(Fact.CACHED_TOKENS))
+                    .as(policy.toString())
+                    .isEqualTo(policy instanceof EvictionPolicy.Lru ? 0 : 2 * BLOCK_SIZE);
+        }
+    }
+
+    @Test
+    void eviction_policy_ranks_the_blocks_of_a_preempted_request_after_its_event() {
+        Precious policy = new Precious();
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(policy), 6);
+        IntStream.range(0, 2).forEach(i -> add(scheduler, new int[] {i, 2, 3, 4}, 16, 0));
+        while (scheduler.total(Fact.PREEMPTIONS) == 0) {
+            step(scheduler);
+        }
+        assertThat(policy.seen)
+                .containsExactly(
+                        "tag 1 is preempted",
+                        "tag 1: 8 before, 0 hits, waits",
+                        "tag 1: 4 before, 0 hits, waits",
+                        "tag 1: 0 before, 0 hits, waits");
+    }
+
+    /** Without room, each iteration finds the cached blocks of the request again. */
+    @Test
+    void request_that_is_not_admitted_changes_neither_ranks_nor_hits() {
+        Precious policy = new Precious();
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(policy), 6);
+        run(scheduler, prompt(1), 0);
+        Sequence large = add(scheduler, new int[] {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}, 3, 0);
+        step(scheduler);
+        add(scheduler, prompt(1), 1, 0);
+        policy.seen.clear();
+        while (large.finishReason().isEmpty()) {
+            step(scheduler);
+        }
+        while (scheduler.hasWork()) {
+            step(scheduler);
+        }
+        assertThat(policy.seen)
+                .containsExactly(
+                        "tag 1 ends",
+                        "tag 1: 8 before, 0 hits",
+                        "tag 1: 4 before, 0 hits",
+                        "tag 1: 0 before, 0 hits",
+                        "tag 2 ends",
+                        "tag 2: 4 before, 1 hits",
+                        "tag 2: 0 before, 1 hits");
+    }
+
+    @Test
+    void eviction_policy_needs_the_prefix_cache() {
+        assertThatThrownBy(() -> SchedulerOptions.builder()
+                        .eviction(new Precious())
+                        .prefixCache(false)
+                        .build())
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the eviction policy " + Precious.class.getName()
+                        + " has no effect without the prefix cache; remove the policy, or enable the cache");
+    }
+
+    @Test
+    void eviction_policy_exception_names_the_policy_in_the_next_step() {
+        EvictionPolicy bad = (block, queue) -> {
+            throw new IllegalStateException("boom");
+        };
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(bad), 6);
+        run(scheduler, prompt(1), 0);
+        assertThatThrownBy(() -> run(scheduler, prompt(2), 0))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("the eviction policy ")
+                .hasMessageContaining("PoliciesTest.java:");
+        scheduler.checkIdle();
     }
 
     /** Decodes this many steps before it admits further requests. */
@@ -598,7 +732,7 @@ class PoliciesTest {
         assertThatThrownBy(options::build)
                 .isInstanceOf(BadInput.class)
                 .hasMessage("the speculation policy " + Listening.class.getName()
-                        + " implements RequestEvents, but only admission, preemption and step policies are notified;"
+                        + " implements RequestEvents, but only admission, preemption, eviction and step policies are notified;"
                         + " remove it, or also use the same object as one of them");
         assertThat(options.step(drafter).build().policies().drafter()).isSameAs(drafter);
     }

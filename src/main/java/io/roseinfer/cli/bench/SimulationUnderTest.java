@@ -87,6 +87,7 @@ final class SimulationUnderTest implements SystemUnderTest {
             "--routing",
             "--prefill-admission-policy",
             "--preemption-policy",
+            "--kv-eviction-policy",
             "--step-policy",
             "--max-batch-size",
             "--max-active-requests");
@@ -143,6 +144,7 @@ final class SimulationUnderTest implements SystemUnderTest {
         Map<String, Object> byFlag = new LinkedHashMap<>();
         byFlag.put("--prefill-admission-policy", policies.admission());
         byFlag.put("--preemption-policy", policies.preemption());
+        byFlag.put("--kv-eviction-policy", policies.eviction());
         byFlag.put("--step-policy", policies.step());
         byFlag.put("--routing", flags.model().routing());
         return byFlag;

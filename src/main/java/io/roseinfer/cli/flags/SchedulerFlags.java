@@ -5,6 +5,7 @@ import io.roseinfer.cli.terminal.Terminal;
 import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PreemptionPolicy;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.HashMap;
@@ -80,6 +81,14 @@ public final class SchedulerFlags {
                     "Which request to preempt if the KV pool is full: the youngest, or the choice of a PreemptionPolicy by class name or"
                             + " source file.")
     private String preemptionPolicy = "youngest";
+
+    @Option(
+            names = "--kv-eviction-policy",
+            paramLabel = "<lru|CLASS|FILE.java[:ARG]>",
+            description =
+                    "Which cached KV block to evict first: lru (the least recently used), or the choice of an EvictionPolicy by class name or"
+                            + " source file.")
+    private String evictionPolicy = "lru";
 
     @Option(
             names = "--step-policy",
@@ -191,6 +200,10 @@ public final class SchedulerFlags {
                         .sharing(made)
                         .or("youngest", PreemptionPolicy::youngest)
                         .make(preemptionPolicy))
+                .eviction(ExtensionChoice.of("--kv-eviction-policy", EvictionPolicy.class)
+                        .sharing(made)
+                        .or("lru", EvictionPolicy::lru)
+                        .make(evictionPolicy))
                 .step(ExtensionChoice.of("--step-policy", StepPolicy.class)
                         .sharing(made)
                         .or(DEFAULT, () -> StepPolicy.standard(chunkedPrefill, decodeFirst))

@@ -80,7 +80,8 @@ public final class Machine {
 
     /** Returns the {@link ClassHash} of each policy that is not built in, by class name. */
     public static Map<String, String> policies(Policies policies) {
-        return policies(List.of(policies.admission(), policies.preemption(), policies.step(), policies.drafter()));
+        return policies(List.of(
+                policies.admission(), policies.preemption(), policies.eviction(), policies.step(), policies.drafter()));
     }
 
     /** Returns the {@link ClassHash} of each object's class that is not built in, by class name. */

@@ -1,7 +1,7 @@
 package io.roseinfer.scheduler.policy;
 
 /**
- * A listener for events of requests, for policies that keep state. An admission, preemption or step policy that also
+ * A listener for events of requests, for policies that keep state. An admission, preemption, eviction or step policy that also
  * implements this interface is notified; an object that is several policies is notified once. Other
  * policies that implement it are rejected. Every request that arrives ends once.
  *

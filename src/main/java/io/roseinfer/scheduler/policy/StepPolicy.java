@@ -4,7 +4,7 @@ package io.roseinfer.scheduler.policy;
  * Composes steps of decode rows and prompts.
  *
  * <p>May keep state; one object serves one engine. Each replica plans on its own thread with the object of
- * {@link #forScheduler}. An object that is also an admission or preemption policy, or implements {@link RequestEvents},
+ * {@link #forScheduler}. An object that is also an admission, preemption or eviction policy, or implements {@link RequestEvents},
  * is called by one thread at a time.
  *
  * <p>It must not leave a step empty if {@link StepBuilder#decode} or {@link StepBuilder#prefill} would add to it, and should

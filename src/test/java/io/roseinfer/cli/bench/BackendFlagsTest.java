@@ -112,6 +112,7 @@ class BackendFlagsTest {
             --prefill-admission-lookahead without  honored  without  honored
             --prefill-force-fifo-every    without  honored  without  honored
             --preemption-policy           without  honored  without  honored
+            --kv-eviction-policy          without  honored  without  honored
             --step-policy                 without  honored  without  honored
             --max-passes                  without  honored  without  honored
             --speculate                   without  honored  without  honored
@@ -163,6 +164,7 @@ class BackendFlagsTest {
             Map.entry("--prefill-admission-lookahead", "9"),
             Map.entry("--prefill-force-fifo-every", "9"),
             Map.entry("--preemption-policy", "Mine"),
+            Map.entry("--kv-eviction-policy", "Mine"),
             Map.entry("--step-policy", "Mine"),
             Map.entry("--max-passes", "9"),
             Map.entry("--speculate", "Mine"),

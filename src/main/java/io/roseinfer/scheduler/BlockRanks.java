@@ -1,0 +1,54 @@
+package io.roseinfer.scheduler;
+
+import io.roseinfer.kv.BlockTable;
+import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.scheduler.policy.CachedBlock;
+import io.roseinfer.scheduler.policy.EvictionPolicy;
+import io.roseinfer.scheduler.policy.PolicyRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The ranks by which an eviction policy orders the blocks of sequences. */
+final class BlockRanks implements KvBlockPool.Ranks {
+    private final EvictionPolicy policy;
+    private final QueueView view;
+    private final PolicyCalls calls;
+    private final Block block = new Block();
+
+    BlockRanks(EvictionPolicy policy, QueueView view, PolicyCalls calls) {
+        this.policy = policy;
+        this.view = view;
+        this.calls = calls;
+    }
+
+    @Override
+    public long rank(BlockTable table, int index, int hits) {
+        block.request = ((Sequence) table.owner()).view();
+        block.tokensBefore = index * view.blockSize();
+        block.hits = hits;
+        return calls.rank(policy, block, view);
+    }
+
+    /** The block being ranked. */
+    private static final class Block implements CachedBlock {
+        private @Nullable PolicyRequest request;
+        private int tokensBefore;
+        private int hits;
+
+        @Override
+        public PolicyRequest request() {
+            return Objects.requireNonNull(request);
+        }
+
+        @Override
+        public int tokensBefore() {
+            return tokensBefore;
+        }
+
+        @Override
+        public int hits() {
+            return hits;
+        }
+    }
+}
