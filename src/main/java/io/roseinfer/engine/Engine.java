@@ -400,6 +400,7 @@ public final class Engine implements AutoCloseable {
     }
 
     private void compile(Grammar grammar, LiveRequest live) {
+        long startNanos = clock.nanos();
         CompiledGrammar compiled = compiled(grammar);
         live.setMasks(new GrammarMasks(new GrammarMasks.Terms(
                 live,
@@ -408,6 +409,7 @@ public final class Engine implements AutoCloseable {
                 live.constraints().allowed(),
                 options.scheduler().drafter().maxTokens(),
                 maskWorkers)));
+        requests.on(new RequestEvent.GrammarCompiled(live, clock.nanos() - startNanos));
         maskWorkers.start();
     }
 

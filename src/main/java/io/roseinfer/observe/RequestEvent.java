@@ -3,7 +3,8 @@ package io.roseinfer.observe;
 import io.roseinfer.scheduler.FinishReason;
 
 /**
- * An event of a request, in this order for each: accepted, tokenized, admitted, ended. A request may end any time after
+ * An event of a request, in this order for each: accepted, grammar compiled if it has one,
+ * tokenized, admitted, ended. A request may end any time after
  * it was accepted; it ends once or is withdrawn. Simulated time reports neither {@link Submitting} nor {@link Submitted}.
  */
 public sealed interface RequestEvent {
@@ -19,6 +20,13 @@ public sealed interface RequestEvent {
 
     /** The accepted request's submission failed after all; it has no reader and no outcome. */
     record Withdrawn(ObservedRequest request) implements RequestEvent {}
+
+    /**
+     * The request's grammar has been compiled, or found in the cache, and its first mask computed.
+     *
+     * @param nanos how long that took, in nanoseconds of the engine's clock
+     */
+    record GrammarCompiled(ObservedRequest request, long nanos) implements RequestEvent {}
 
     /** The prompt has been tokenized. */
     record Tokenized(ObservedRequest request) implements RequestEvent {}

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -267,11 +268,10 @@ class BenchServeCommandTest {
                 .isEqualTo("sim");
     }
 
-    @Test
-    void in_process_engine_follows_the_grammars_of_a_file() throws IOException {
+    private String[] grammarFlags() throws IOException {
         String line = "{\"prompt\":\"hello\",\"structured_outputs\":{\"regex\":\"[0-9]{3}\"}}\n";
         Path prompts = Files.writeString(directory.resolve("prompts.jsonl"), line.repeat(12));
-        String[] flags = {
+        return new String[] {
             "--backend=engine",
             "--device=sim",
             "--model=random:gpt2",
@@ -279,12 +279,55 @@ class BenchServeCommandTest {
             "--dataset-path=" + prompts,
             "--request-rate=2000"
         };
-        assertThat(bench(file(), flags).err()).contains("--ignore-eos cannot be combined with structured_outputs");
+    }
+
+    private Outcome benchGrammars() throws IOException {
         List<String> args = new ArrayList<>(List.of("bench", "serve", "--num-prompts=12", "--json=" + file(), PATIENT));
-        args.addAll(List.of(flags));
+        args.addAll(List.of(grammarFlags()));
         Outcome outcome = CliRunner.run(args.toArray(String[]::new));
         assertThat(outcome.code()).as(outcome.err()).isZero();
+        return outcome;
+    }
+
+    @Test
+    void in_process_engine_follows_the_grammars_of_a_file() throws IOException {
+        assertThat(bench(file(), grammarFlags()).err())
+                .contains("--ignore-eos cannot be combined with structured_outputs");
+        benchGrammars();
         assertThat(result().get("total_output_tokens").intValue()).isBetween(12, 36);
+    }
+
+    @Test
+    void text_and_results_have_the_times_of_grammars() throws IOException {
+        Outcome outcome = benchGrammars();
+        JsonNode grammars = result().get("roseinfer").get("grammars");
+        JsonNode compile = grammars.get("compile_ms");
+        assertThat(compile.get("count").intValue()).isEqualTo(12);
+        assertThat(compile.get("max").doubleValue())
+                .isGreaterThanOrEqualTo(compile.get("mean").doubleValue());
+        assertThat(compile.get("mean").doubleValue()).isPositive();
+        JsonNode mask = grammars.get("mask_us");
+        assertThat(mask.get("count").intValue()).isBetween(12, 36);
+        assertThat(outcome.out())
+                .containsPattern("Restricted requests: +12\n")
+                .containsPattern(String.format(
+                        Locale.ROOT,
+                        "Mean compile time \\(ms\\): +%.3f\n",
+                        compile.get("mean").doubleValue()))
+                .containsPattern("Masks after the first: +" + mask.get("count").intValue() + "\n")
+                .containsPattern(String.format(
+                        Locale.ROOT,
+                        "Time per mask mean/p99 \\(us\\): +%.1f/%.1f\n",
+                        mask.get("mean").doubleValue(),
+                        mask.get("p99").doubleValue()));
+    }
+
+    @Test
+    void text_and_results_without_grammars_have_no_times_of_them() throws IOException {
+        Outcome outcome = bench(file(), "--backend=engine", "--device=sim", "--model=random:gpt2");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(result().get("roseinfer").get("grammars")).isNull();
+        assertThat(outcome.out()).doesNotContain("Grammars", "Compile time", "mask");
     }
 
     @Test

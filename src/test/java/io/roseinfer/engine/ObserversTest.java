@@ -62,6 +62,8 @@ class ObserversTest {
                 case RequestEvent.Submitted() -> events.add("submitted");
                 case RequestEvent.Accepted(ObservedRequest request) -> request("accepted", request);
                 case RequestEvent.Withdrawn(ObservedRequest request) -> request("withdrawn", request);
+                case RequestEvent.GrammarCompiled(ObservedRequest request, long _) ->
+                    request("grammar compiled", request);
                 case RequestEvent.Tokenized(ObservedRequest request) -> request("tokenized", request);
                 case RequestEvent.Admitted(ObservedRequest request) -> request("admitted", request);
                 case RequestEvent.Ended(ObservedRequest request, FinishReason reason) ->

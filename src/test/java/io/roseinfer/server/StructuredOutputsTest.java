@@ -1,17 +1,26 @@
 package io.roseinfer.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.chat.completions.StructuredChatCompletion;
 import io.roseinfer.base.StrictJson;
+import io.roseinfer.bench.http.GrammarTimes;
+import io.roseinfer.metrics.Summary;
+import io.roseinfer.observe.ObservedRequest;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestEvent;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -125,6 +134,10 @@ class StructuredOutputsTest {
     }
 
     private static double metric(String line) throws IOException {
+        return metric(server, line);
+    }
+
+    private static double metric(TestServer server, String line) throws IOException {
         return server.get("/metrics")
                 .body()
                 .lines()
@@ -140,6 +153,37 @@ class StructuredOutputsTest {
             choice(ask("guided_json", "{\"const\":\"measured\"}"));
         }
         assertThat(metric("roseinfer:grammar_compile_seconds_count")).isEqualTo(before + 2);
+    }
+
+    @Test
+    void benchmark_records_the_mask_times_of_the_metrics() throws Exception {
+        GrammarTimes.Recorder recorder = new GrammarTimes.Recorder();
+        Semaphore masks = new Semaphore(0);
+        RequestObserver counter = new RequestObserver() {
+            @Override
+            public void on(RequestEvent event) {}
+
+            @Override
+            public void maskComputed(ObservedRequest request, long nanos) {
+                masks.release();
+            }
+        };
+        Observers observers = Observers.ofRequests(recorder).and(Observers.ofRequests(counter));
+        try (TestServer observed = TestServer.observed(observers)) {
+            Answer answer = observed.complete("{\"prompt\":\"Hi\",\"max_tokens\":120,\"guided_regex\":\"[a-c]{9}x\"}");
+            assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+            int tokens = TestServer.json(answer)
+                    .get("usage")
+                    .get("completion_tokens")
+                    .intValue();
+            assertThat(masks.tryAcquire(tokens, 1, TimeUnit.MINUTES)).isTrue();
+            GrammarTimes times = recorder.times().orElseThrow();
+            assertThat(times.compileMillis().count()).isEqualTo(1);
+            Summary mask = times.maskMicros();
+            assertThat(metric(observed, "roseinfer:grammar_mask_seconds_count")).isEqualTo(mask.count());
+            assertThat(metric(observed, "roseinfer:grammar_mask_seconds_sum"))
+                    .isCloseTo(mask.count() * mask.mean() / 1e6, withinPercentage(1e-6));
+        }
     }
 
     @ParameterizedTest

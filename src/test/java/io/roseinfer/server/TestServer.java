@@ -14,6 +14,7 @@ import io.roseinfer.engine.EngineOptions;
 import io.roseinfer.engine.routing.RoutingPolicy;
 import io.roseinfer.hub.DownloadListener;
 import io.roseinfer.model.ModelSpec;
+import io.roseinfer.observe.Observers;
 import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
@@ -101,9 +102,21 @@ final class TestServer implements AutoCloseable {
             RoutingPolicy routing,
             List<? extends ModelRunner> runners,
             AccessLog.Format format) {
+        this(options, asked, words, routing, runners, format, Observers.NONE);
+    }
+
+    private TestServer(
+            EngineOptions options,
+            ServerOptions asked,
+            Optional<Tokenizer> words,
+            RoutingPolicy routing,
+            List<? extends ModelRunner> runners,
+            AccessLog.Format format,
+            Observers observers) {
         ServerMetrics metrics = new ServerMetrics(MODEL, runners.size());
         Clock clock = () -> Clock.system().nanos() + aheadNanos.get();
-        engine = Engine.open(runners, words, options, routing, clock, metrics.observers());
+        engine = Engine.open(
+                runners, words, options, routing, clock, metrics.observers().and(observers));
         InstantSource time = () -> NOW.plusNanos(aheadNanos.get());
         AccessLog lines = new AccessLog(format, log::add, clock, time);
         server = Server.start(engine, asked, metrics, lines, clock, time);
@@ -111,6 +124,19 @@ final class TestServer implements AutoCloseable {
 
     static TestServer start() {
         return new TestServer(engineOptions(), SimOptions.defaults(), options());
+    }
+
+    /** Starts a server whose engine has observers in addition to the metrics, called after them. */
+    static TestServer observed(Observers observers) {
+        EngineOptions options = engineOptions();
+        return new TestServer(
+                options,
+                options(),
+                Optional.of(WORDS),
+                RoutingPolicy.pull(),
+                List.of(runner(options, SimOptions.defaults())),
+                AccessLog.Format.JSON,
+                observers);
     }
 
     /** Starts a server with an access log in the given format. */

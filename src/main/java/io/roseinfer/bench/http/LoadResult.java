@@ -21,6 +21,7 @@ import java.util.function.Predicate;
  * @param oddities unusual events
  * @param steps engine steps during the run, oldest first; empty if unknown
  * @param fleet the use of several simulated engines; empty for others
+ * @param grammars the time spent on grammars; empty without restricted requests, or if unknown
  */
 public record LoadResult(
         long startNanos,
@@ -30,7 +31,8 @@ public record LoadResult(
         ClientCost cost,
         Oddities oddities,
         StepTable steps,
-        Optional<FleetUse> fleet) {
+        Optional<FleetUse> fleet,
+        Optional<GrammarTimes> grammars) {
     private static final double NANOS_PER_SECOND = 1e9;
 
     public LoadResult {
@@ -47,18 +49,34 @@ public record LoadResult(
             ClientCost cost,
             Oddities oddities,
             List<StepRecord> steps) {
-        this(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(steps), Optional.empty());
+        this(
+                startNanos,
+                endNanos,
+                isScheduled,
+                calls,
+                cost,
+                oddities,
+                StepTable.copyOf(steps),
+                Optional.empty(),
+                Optional.empty());
     }
 
     /** Returns the result with only some of its steps. */
     public LoadResult withSteps(Predicate<StepRecord> kept) {
         List<StepRecord> some = steps.stream().filter(kept).toList();
-        return new LoadResult(startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(some), fleet);
+        return new LoadResult(
+                startNanos, endNanos, isScheduled, calls, cost, oddities, StepTable.copyOf(some), fleet, grammars);
     }
 
     /** Returns the result with the use of its engines. */
     public LoadResult withFleet(FleetUse use) {
-        return new LoadResult(startNanos, endNanos, isScheduled, calls, cost, oddities, steps, Optional.of(use));
+        return new LoadResult(
+                startNanos, endNanos, isScheduled, calls, cost, oddities, steps, Optional.of(use), grammars);
+    }
+
+    /** Returns the result with the time spent on grammars. */
+    public LoadResult withGrammars(Optional<GrammarTimes> times) {
+        return new LoadResult(startNanos, endNanos, isScheduled, calls, cost, oddities, steps, fleet, times);
     }
 
     /** Returns the completed requests. */
@@ -107,7 +125,8 @@ public record LoadResult(
                 StepTable.copyOf(steps.stream()
                         .filter(step -> step.endNanos() >= from && step.get(Fact.START_NANOS) <= end)
                         .toList()),
-                fleet);
+                fleet,
+                grammars);
     }
 
     public double seconds() {

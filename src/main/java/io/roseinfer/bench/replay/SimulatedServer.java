@@ -358,6 +358,7 @@ public final class SimulatedServer {
                     ClientCost.NONE,
                     Oddities.NONE,
                     steps.build(),
+                    Optional.empty(),
                     Optional.empty());
             return busyNanos.length == 1 ? result : result.withFleet(use(endNanos));
         }

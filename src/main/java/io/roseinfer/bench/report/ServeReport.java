@@ -3,6 +3,7 @@ package io.roseinfer.bench.report;
 import io.roseinfer.base.Check;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.FleetUse;
+import io.roseinfer.bench.http.GrammarTimes;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.http.SchedulerCounts;
 import io.roseinfer.bench.http.Speculation;
@@ -63,6 +64,7 @@ public final class ServeReport {
         client(out, result);
         result.roseinfer().scheduler().ifPresent(counts -> scheduler(out, counts));
         result.roseinfer().speculation().ifPresent(drafts -> speculation(out, drafts));
+        result.roseinfer().grammars().ifPresent(times -> grammars(out, times));
         result.roseinfer().groups().ifPresent(groups -> groups(out, groups));
         result.roseinfer().fleet().ifPresent(fleet -> fleet(out, fleet));
         attribution(out, result);
@@ -218,6 +220,19 @@ public final class ServeReport {
                 .map(rows -> String.format(Locale.ROOT, "%.2f", 100.0 * rows / drafts.drafts()))
                 .collect(Collectors.joining(" "));
         out.format("%-40s %s\n", "Per-position acceptance (%):", positions);
+    }
+
+    private static void grammars(Formatter out, GrammarTimes times) {
+        title(out, "Grammars");
+        Summary compile = times.compileMillis();
+        out.format("%-40s %d\n", "Restricted requests:", compile.count());
+        out.format("%-40s %.3f\n", "Mean compile time (ms):", compile.mean());
+        summary(out, "Compile time", compile);
+        Summary mask = times.maskMicros();
+        out.format("%-40s %d\n", "Masks after the first:", mask.count());
+        if (mask.count() > 0) {
+            out.format("%-40s %.1f/%.1f\n", "Time per mask mean/p99 (us):", mask.mean(), mask.p99());
+        }
     }
 
     private static void groups(Formatter out, GroupResults groups) {

@@ -10,6 +10,7 @@ import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.ClientCost;
 import io.roseinfer.bench.http.FleetUse;
+import io.roseinfer.bench.http.GrammarTimes;
 import io.roseinfer.bench.http.LatencyTable;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
@@ -113,6 +114,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
      * @param longestGaps the longest gaps by the client's timestamps, longest first
      * @param scheduler counters of the scheduler; null if the steps are unknown
      * @param speculation drafts of the run, only if there were any
+     * @param grammars time spent on grammars, only of an engine in this process and with restricted requests
      * @param groups results by tenant and by class, only if the load has them
      * @param fleet the use of several simulated engines; absent for others
      * @param steps the engine's steps during the run; null if unknown
@@ -141,6 +143,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
             List<LongGap> longestGaps,
             Optional<SchedulerCounts> scheduler,
             @JsonInclude(Include.NON_ABSENT) Optional<Speculation> speculation,
+            @JsonInclude(Include.NON_ABSENT) Optional<GrammarTimes> grammars,
             @JsonInclude(Include.NON_ABSENT) Optional<GroupResults> groups,
             @JsonInclude(Include.NON_ABSENT) Optional<FleetUse> fleet,
             Optional<EngineSteps> steps,
@@ -436,6 +439,7 @@ public record ServeResult(@JsonAnyGetter @JsonAnySetter Map<String, @Nullable Ob
                 attribution.longest().stream().map(LongGap::of).toList(),
                 SchedulerCounts.of(run),
                 Speculation.of(run),
+                run.grammars(),
                 GroupResults.of(run, about.objectives(), about.tenants()),
                 run.fleet(),
                 run.steps().isEmpty() ? Optional.empty() : Optional.of(EngineSteps.of(run, attribution.hasAllSteps())),

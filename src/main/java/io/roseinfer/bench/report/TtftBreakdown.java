@@ -15,7 +15,7 @@ import java.util.Optional;
  * dispatch        from due to sent: the client was late, or waited for a concurrency limit
  * send            until the server received the last byte of the body
  * parse           until the request was parsed
- * tokenize        until the prompt was tokenized and the request queued
+ * tokenize        until the prompt was tokenized, its grammar compiled, and the request queued
  * queue           until the request was admitted
  * prefill         until the device finished the step that ends the prompt
  * sample          until the engine had the token

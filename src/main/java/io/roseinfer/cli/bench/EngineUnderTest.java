@@ -4,6 +4,7 @@ import io.roseinfer.LoadedModel;
 import io.roseinfer.base.RoseException;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.bench.http.EngineTarget;
+import io.roseinfer.bench.http.GrammarTimes;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.load.OfferedLoad;
 import io.roseinfer.bench.report.Environment;
@@ -64,11 +65,13 @@ final class EngineUnderTest implements SystemUnderTest {
 
     private LoadResult run(String what, BenchServeFlags ofRun, OfferedLoad offered, Observers observers) {
         EngineOptions ofEngine = flags.withNewPolicies(options);
-        try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock(), observers);
+        GrammarTimes.Recorder grammars = new GrammarTimes.Recorder();
+        Observers all = observers.and(Observers.ofRequests(grammars));
+        try (Engine engine = loaded.serve(ofEngine, flags.model().routing(), terminal.clock(), all);
                 EngineTarget target = new EngineTarget(engine, ofRun.endpoint().template(), false, terminal.clock())) {
             LoadResult result = ServerUnderTest.run(what, target, ofRun, offered, terminal);
             requireAlive(engine);
-            return result;
+            return result.withGrammars(grammars.times());
         }
     }
 

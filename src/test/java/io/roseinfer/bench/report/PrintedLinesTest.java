@@ -13,6 +13,7 @@ import io.roseinfer.bench.compare.SweepReport;
 import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.FleetUse;
+import io.roseinfer.bench.http.GrammarTimes;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
 import io.roseinfer.bench.load.OfferedLoad;
@@ -56,7 +57,8 @@ class PrintedLinesTest {
             .withFleet(new FleetUse(
                     2,
                     List.of(new FleetUse.EngineUse(0, 2, 1, OptionalDouble.of(2), 50, 1, 900, 100)),
-                    List.of(new FleetUse.Count(0, 1, 0, 0))));
+                    List.of(new FleetUse.Count(0, 1, 0, 0))))
+            .withGrammars(Optional.of(new GrammarTimes(Summary.of(2), Summary.of(3))));
 
     private static OfferedLoad ofTwoTenants(OfferedLoad load) {
         return new OfferedLoad(

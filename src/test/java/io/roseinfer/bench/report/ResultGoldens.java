@@ -24,6 +24,7 @@ import io.roseinfer.bench.compare.SweepResult;
 import io.roseinfer.bench.http.CallResult;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.ClientCost;
+import io.roseinfer.bench.http.GrammarTimes;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.Oddities;
 import io.roseinfer.bench.http.RunValidity;
@@ -404,6 +405,10 @@ final class ResultGoldens {
         return Objectives.ofAll(bounds);
     }
 
+    private static Optional<GrammarTimes> grammars() {
+        return Optional.of(new GrammarTimes(Summary.of(12.5, 0.125), Summary.of(3, 4, 50.5)));
+    }
+
     private void serve() {
         RunValidity invalid = new RunValidity(
                 List.of("late by <1> & \"more\""),
@@ -411,10 +416,11 @@ final class ResultGoldens {
                 List.of("a note", "another"),
                 OptionalDouble.empty());
         LoadResult simulated = simulated(60, 5);
-        add("serve", serve(run(), invalid, false, Optional.empty()));
+        LoadResult measured = run().withGrammars(grammars());
+        add("serve", serve(measured, invalid, false, Optional.empty()));
         add("serve-simulated", serve(simulated, VALID, true, Optional.empty()));
         ServeResult floored = serve(
-                run(),
+                measured,
                 invalid,
                 Optional.of(new ClientBaseline(1e5, Summary.of(0.1), Summary.of(0.2))),
                 false,
