@@ -473,6 +473,8 @@ class SimulatedTimeTest {
         assertThat(Asked.count()).as("repeated runs").isEqualTo(3);
     }
 
+    private static final String EXAMPLES = "tools/examples/policies/";
+
     private static final String[] SMALL_LOAD = {"--num-prompts=40", "--random-input-len=32", "--random-output-len=8"};
 
     @Test
@@ -741,6 +743,27 @@ class SimulatedTimeTest {
         assertThat(Path.of("src/site/markdown/explanation/simulation.md"))
                 .content()
                 .contains("takes " + times[0] + ", but " + times[1] + " in the recording");
+    }
+
+    @Test
+    void policies_that_are_not_the_defaults_are_printed() {
+        assertThat(bench(
+                                "serve",
+                                SIMULATED,
+                                with(
+                                        SMALL_LOAD,
+                                        "--kv-blocks=100",
+                                        "--replicas=2",
+                                        "--routing=least-tokens",
+                                        "--step-policy=" + EXAMPLES + "StallFree.java:64",
+                                        "--chunked-prefill",
+                                        "--kv-eviction-policy=" + EXAMPLES + "TimeToLive.java:chat=5000",
+                                        "--speculate=synthetic:0.5"))
+                        .out())
+                .contains(
+                        "\nSettings: batch 8, prefill batch 8, chunked prefill, admission fifo, eviction " + EXAMPLES
+                                + "TimeToLive.java:chat=5000, steps " + EXAMPLES
+                                + "StallFree.java:64, drafts synthetic:0.5, engines 2, routing least-tokens, KV blocks 100 of 16 tokens\n");
     }
 
     @Test

@@ -253,7 +253,8 @@ public final class ServeReport {
         groups.slos().forEach((name, metrics) -> group(out, "class " + name, metrics, null));
         groups.fairness().ifPresent(fairness -> {
             out.format(
-                    "%-40s %.4f until %.3f s\n", "Jain's index of service:", fairness.jainIndex(), fairness.untilS());
+                    "%-40s %.4f until %.3f s\n",
+                    "Jain's index of service by share:", fairness.jainIndex(), fairness.untilS());
             out.format(
                     "%-40s %.0f (%.0f per prompt token, %.0f per output token)\n",
                     "Maximum gap in service:",

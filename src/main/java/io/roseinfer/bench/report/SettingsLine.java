@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Formats the settings of an engine that bound its results: its limits, policy and KV pool, with automatic choices resolved. */
+/** Formats the settings of an engine that bound its results: its limits, policies and KV pool, with automatic choices resolved. */
 public final class SettingsLine {
     private SettingsLine() {}
 
@@ -33,6 +33,12 @@ public final class SettingsLine {
         }
         add(words, settings, "prefill_max_tokens", "prefill tokens");
         add(words, settings, "prefill_admission_policy", "admission");
+        addUnless("youngest", words, settings, "preemption_policy", "preemption");
+        addUnless("lru", words, settings, "kv_eviction_policy", "eviction");
+        addUnless("default", words, settings, "step_policy", "steps");
+        addUnless("none", words, settings, "speculate", "drafts");
+        add(words, settings, "replicas", "engines");
+        addUnless("pull", words, settings, "routing", "routing");
         if (settings.get("kv_blocks") != null) {
             words.add("KV blocks " + settings.get("kv_blocks") + " of " + settings.get("block_size") + " tokens");
         }
@@ -40,6 +46,13 @@ public final class SettingsLine {
             words.add("no prefix cache");
         }
         return Optional.of(String.join(", ", words));
+    }
+
+    private static void addUnless(
+            String builtIn, List<String> words, Map<String, @Nullable Object> settings, String name, String word) {
+        if (!builtIn.equals(settings.get(name))) {
+            add(words, settings, name, word);
+        }
     }
 
     private static void add(List<String> words, Map<String, @Nullable Object> settings, String name, String word) {
