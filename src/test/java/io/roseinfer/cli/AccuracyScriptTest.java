@@ -162,6 +162,8 @@ class AccuracyScriptTest {
         EngineLoad load = load(run).max(load(same));
         assertThat(validation.at("/busiest/requests").doubleValue()).isCloseTo(load.requests(), within(0.051));
         assertThat(validation.at("/busiest/waiting").doubleValue()).isCloseTo(load.waiting(), within(0.0051));
+        assertThat(validation.at("/longest/prompt_tokens").intValue()).isEqualTo(load.promptTokens());
+        assertThat(validation.at("/longest/output_tokens").intValue()).isEqualTo(load.outputTokens());
     }
 
     private static EngineLoad load(String file) {

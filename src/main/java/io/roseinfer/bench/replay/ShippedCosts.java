@@ -24,8 +24,9 @@ import tools.jackson.databind.JsonNode;
  * model, model_shape, dtype    the recorded model
  * note                         how values were derived that the recordings lack; may be absent
  * validation                   {largest_error_percent{ttft, tpot, itl, e2el}, of, max_batch_size[least, largest],
- *                              busiest{requests, waiting}, flags[], covers[][], commit, date, command}: the largest difference of
- *                              predictions from real runs, of each metric that these runs measured, in which runs,
+ *                              busiest{requests, waiting}, longest{prompt_tokens, output_tokens} if known, flags[], covers[][], commit, date,
+ *                              command}: the largest difference of predictions from real runs, of each metric that these runs
+ *                              measured, in which runs,
  *                              {@link StepCosts.Validation#batches}, an {@link EngineLoad}, {@link StepCosts.Validation#flags},
  *                              {@link StepCosts.Validation#covered}, and the command that compares them; absent if they were not
  *                              compared
@@ -139,7 +140,9 @@ public final class ShippedCosts {
                                 .toList(),
                         new EngineLoad(
                                 comparison.at("/busiest/requests").asDouble(),
-                                comparison.at("/busiest/waiting").asDouble()),
+                                comparison.at("/busiest/waiting").asDouble(),
+                                comparison.at("/longest/prompt_tokens").asInt(Integer.MAX_VALUE),
+                                comparison.at("/longest/output_tokens").asInt(Integer.MAX_VALUE)),
                         words(comparison.path("flags")),
                         comparison
                                 .path("covers")

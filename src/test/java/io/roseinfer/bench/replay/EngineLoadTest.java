@@ -47,7 +47,7 @@ class EngineLoadTest {
                 .mapToObj(i -> call(i, Optional.of(i < 4 ? 1 : 0)))
                 .toList();
         // The first four requests are there for 9, 8, 7 and 6 ns, the others for 15 ns in all.
-        assertThat(load(calls)).isEqualTo(new EngineLoad(30 / 9.0, 30 / 9.0));
+        assertThat(load(calls)).isEqualTo(new EngineLoad(30 / 9.0, 30 / 9.0, 1, 1));
     }
 
     @Test
@@ -55,6 +55,6 @@ class EngineLoadTest {
         List<CallResult> calls = IntStream.range(0, REQUESTS)
                 .mapToObj(i -> call(i, i < 4 ? Optional.empty() : Optional.of(0)))
                 .toList();
-        assertThat(load(calls)).isEqualTo(new EngineLoad((15 + 30 / 2.0) / 9, 15 / 9.0));
+        assertThat(load(calls)).isEqualTo(new EngineLoad((15 + 30 / 2.0) / 9, 15 / 9.0, 1, 1));
     }
 }

@@ -139,15 +139,18 @@ class ShippedCostsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "h200-qwen3-0.6b, 197, 4, ",
-        "h200-qwen3-0.6b, 198.3, 4, a mean of 198.3 requests on an engine (compared runs: up to 131.7)",
-        "h200-qwen3-0.6b, 32.5, 5.38, ",
-        "h100-qwen3-0.6b, 32.5, 5.38, a mean of 5.4 waiting requests on an engine (compared runs: up to 3.1)",
-        "h100-gpt2, 1000, 900, "
+        "h200-qwen3-0.6b, 197, 4, 44000, 900, ",
+        "h200-qwen3-0.6b, 198.3, 4, 1, 1, a mean of 198.3 requests on an engine (compared runs: up to 131.7)",
+        "h200-qwen3-0.6b, 32.5, 5.38, 1, 1, ",
+        "h100-qwen3-0.6b, 32.5, 5.38, 1, 1, a mean of 5.4 waiting requests on an engine (compared runs: up to 3.1)",
+        "h200-qwen3-0.6b, 1, 1, 44400, 1, prompts of up to 44400 tokens (compared runs: 29570)",
+        "h200-qwen3-0.6b, 1, 1, 16, 1500, outputs of up to 1500 tokens (compared runs: 600)",
+        "h100-llama-3.2-1b, 1, 1, 44400, 1500, ",
+        "h100-gpt2, 1000, 900, 44400, 1500, "
     })
     void load_beyond_that_of_every_compared_run_is_named(
-            String costs, double requests, double waiting, @Nullable String beyond) {
-        assertThat(ShippedCosts.load(costs).loadBeyondValidation(new EngineLoad(requests, waiting)))
+            String costs, double requests, double waiting, int prompt, int output, @Nullable String beyond) {
+        assertThat(ShippedCosts.load(costs).loadBeyondValidation(new EngineLoad(requests, waiting, prompt, output)))
                 .isEqualTo(Optional.ofNullable(beyond).stream().toList());
     }
 
