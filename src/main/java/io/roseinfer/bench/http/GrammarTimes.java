@@ -25,10 +25,15 @@ public record GrammarTimes(Summary compileMillis, Summary maskMicros) {
         private final ValueCounts mask = new ValueCounts();
 
         @Override
-        public synchronized void on(RequestEvent event) {
+        public void on(RequestEvent event) {
+            // The engine's thread reports other events, and never waits for the lock.
             if (event instanceof RequestEvent.GrammarCompiled compiled) {
-                compile.add(Double.doubleToLongBits(compiled.nanos() / 1e6));
+                compiled(compiled.nanos());
             }
+        }
+
+        private synchronized void compiled(long nanos) {
+            compile.add(Double.doubleToLongBits(nanos / 1e6));
         }
 
         @Override
