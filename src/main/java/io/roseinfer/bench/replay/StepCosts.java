@@ -312,7 +312,7 @@ public record StepCosts(
                 .filter(time -> time.share() >= RunValidity.MIN_NOTED_SHARE)
                 .map(time -> String.format(
                         Locale.ROOT,
-                        "%.1f %% of the simulated time is in steps outside the recorded range (%s); their costs are extrapolated and not validated%s",
+                        "%.1f %% of the simulated time is in steps outside the recorded range (%s); their costs are extrapolated and not validated; record a load with such steps%s",
                         100 * time.share(),
                         times.costs().range().words(),
                         composesMixed(run) ? COMPOSED : ""));
