@@ -523,10 +523,9 @@ class SimulatedTimeTest {
                 .isZero();
         JsonNode beyond = serve(replayed, with(SMALL_LOAD, "--max-batch-size=32", "--step-noise=0"));
         assertThat(beyond.get("validity").get("notes").toString())
-                .containsPattern(
-                        "[1-9][0-9.]* % of the simulated time is in steps outside the recorded range"
-                                + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens; prompts of .*; contexts up to 39 tokens\\);"
-                                + " their costs are extrapolated and not validated; record a load with such steps");
+                .containsPattern("[1-9][0-9.]* % of the simulated time is in steps outside the recorded range"
+                        + " \\(decode of 1 to [34] rows and up to [0-9]+ KV tokens; prompts of .*; contexts up to 39 tokens\\);"
+                        + " their costs are extrapolated and not validated; record a load with such steps");
         assertThat(beyond.get("validity").get("extrapolated_share").doubleValue())
                 .isBetween(0.1, 1.0);
     }
