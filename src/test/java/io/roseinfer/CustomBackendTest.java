@@ -238,7 +238,9 @@ class CustomBackendTest {
                 Engine engine = model.serve()) {
             assertThatThrownBy(() -> engine.generate(THREE))
                     .isInstanceOf(DeviceFailure.class)
-                    .hasMessageStartingWith("the device sampled a token id outside of the model's vocabulary");
+                    .hasMessageMatching(
+                            "the device io\\.roseinfer\\.CustomDevice sampled token id [0-9]+, which is outside of the"
+                                    + " model's vocabulary, for this request; fix the device");
             assertThat(engine.failure(0)).isEmpty();
         }
     }

@@ -2,6 +2,7 @@ package io.roseinfer.backend;
 
 import io.roseinfer.sampling.SamplingParams;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * A step's results: a token per sample, in the order of the inputs, with log-probabilities if requested. The token of a sample that reports
@@ -63,7 +64,7 @@ public final class StepOutputs {
 
     public void set(int sample, int token, Status outcome) {
         tokens[sample] = token;
-        statuses[sample] = outcome;
+        statuses[sample] = Objects.requireNonNull(outcome, "outcome");
     }
 
     public void setRank(int sample, int rank) {

@@ -287,7 +287,7 @@ final class EngineLoop {
             LiveRequest request = InFlight.requestOf(plan.sequence(row));
             endAtStopString(request, plan, row);
             if (plan.failedSample(row) != StepPlan.NO_SAMPLE) {
-                request.sampledNothing(flight.outputs().status(plan.failedSample(row)));
+                request.sampledNothing(flight.outputs(), plan.failedSample(row), pipeline.device());
             }
         }
     }

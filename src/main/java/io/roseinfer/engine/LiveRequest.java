@@ -106,6 +106,8 @@ final class LiveRequest implements ObservedRequest {
     private boolean hasOutput;
     /** The status of its last sample, if that had no token. */
     private StepOutputs.Status failedSample = StepOutputs.Status.NON_FINITE;
+
+    private String wrongSample = "";
     /**
      * For each token that was scanned for stop strings and not yet written: the text to deliver with it, and the text after
      * it if it is the last one.
@@ -486,14 +488,22 @@ final class LiveRequest implements ObservedRequest {
         }
         return new DeviceFailure(
                 failedSample == StepOutputs.Status.OK
-                        ? "the device sampled a token id outside of the model's vocabulary for this request; fix the device"
+                        ? wrongSample
                         : "the model's logits were not finite for this request; check the weights for NaN or infinity",
                 true);
     }
 
-    /** Records why its last sample has no token. */
-    void sampledNothing(StepOutputs.Status status) {
-        failedSample = status;
+    /**
+     * Records why its last sample has no token.
+     *
+     * @param device the device in words
+     */
+    void sampledNothing(StepOutputs outputs, int sample, String device) {
+        failedSample = outputs.status(sample);
+        if (failedSample == StepOutputs.Status.OK) {
+            wrongSample = device + " sampled token id " + outputs.token(sample)
+                    + ", which is outside of the model's vocabulary, for this request; fix the device";
+        }
     }
 
     /** Records that its reader has a token already, so that no restart is transparent. */

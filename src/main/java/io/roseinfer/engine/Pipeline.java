@@ -20,6 +20,7 @@ import io.roseinfer.scheduler.Scheduler;
 final class Pipeline {
     private final int replica;
     private final ModelRunner runner;
+    private final String device;
     private final Scheduler scheduler;
     private final Clock clock;
     private final StepObserver observer;
@@ -45,6 +46,7 @@ final class Pipeline {
         this.replica = replica;
         this.clock = clock;
         this.runner = runner;
+        this.device = ExtensionFailure.deviceName(runner);
         this.scheduler = scheduler;
         this.vocabularySize = runner.spec().vocabularySize();
         this.observer = observer;
@@ -184,6 +186,11 @@ final class Pipeline {
         } catch (RuntimeException | LinkageError thrown) {
             throw ExtensionFailure.ofDevice(runner, thrown);
         }
+    }
+
+    /** Returns the device in words, for messages. */
+    String device() {
+        return device;
     }
 
     private void submitSampling() {

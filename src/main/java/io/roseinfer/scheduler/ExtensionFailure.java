@@ -115,6 +115,12 @@ public final class ExtensionFailure {
         return of("the device ", device(device), BUILT_IN_DEVICES, thrown, OTHER_DEVICE, BackendUnavailable::new);
     }
 
+    /** Returns a device in words, with the user's class if it is custom. */
+    public static String deviceName(Object runner) {
+        String name = device(runner).getName();
+        return BUILT_IN_DEVICES.stream().anyMatch(name::startsWith) ? "the device" : "the device " + name;
+    }
+
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
         return of(
                 "the " + kind + " policy ",

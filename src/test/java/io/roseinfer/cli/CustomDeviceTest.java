@@ -144,7 +144,8 @@ class CustomDeviceTest {
                 "input | 4 | the device io.roseinfer.CustomDevice threw io.roseinfer.base.RoseException$BadInput: the adder",
                 "model | 3 | the adder has no such model",
                 "submit | 7 | the device io.roseinfer.CustomDevice threw java.lang.IllegalStateException: boom at",
-                "vocabulary | 7 | the device sampled a token id outside of the model's vocabulary"
+                "status | 7 | the device io.roseinfer.CustomDevice threw java.lang.NullPointerException: outcome at",
+                "vocabulary | 7 | the device io.roseinfer.CustomDevice sampled token id "
             })
     void failure_is_one_line_and_sets_the_exit_code(String fault, int code, String message) {
         Outcome outcome = run("generate --prompt a --device " + CUSTOM + ":" + fault);
