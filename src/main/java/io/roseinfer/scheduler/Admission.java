@@ -57,6 +57,7 @@ final class Admission implements QueueView {
     private int lastStepTokens;
     private int lastStepPromptTokens;
     private int lastStepDecodeRows;
+    private long lastStepAttended;
 
     /** The latest arrival among the requests admitted for the first time in this iteration. */
     private long newestAdmitted = NONE;
@@ -136,6 +137,11 @@ final class Admission implements QueueView {
     }
 
     @Override
+    public long lastStepAttended() {
+        return lastStepAttended;
+    }
+
+    @Override
     public int blockSize() {
         return pool.blockSize();
     }
@@ -185,6 +191,7 @@ final class Admission implements QueueView {
         lastStepTokens = (int) ended.get(Fact.TOKENS);
         lastStepPromptTokens = (int) ended.get(Fact.PREFILL_TOKENS);
         lastStepDecodeRows = (int) ended.get(Fact.DECODE_ROWS);
+        lastStepAttended = ended.get(Fact.ATTENDED);
     }
 
     /** Starts an iteration that takes at most {@code maxShared} shared requests. */

@@ -77,7 +77,7 @@ class EngineLoopTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void policy_sees_the_duration_and_the_size_of_the_last_completed_step(int depth) {
-        List<List<Long>> completed = new ArrayList<>(List.of(List.of(0L, 0L, 0L, 0L)));
+        List<List<Long>> completed = new ArrayList<>(List.of(List.of(0L, 0L, 0L, 0L, 0L)));
         List<List<Long>> expected = new ArrayList<>();
         List<List<Long>> seen = new ArrayList<>();
         StepPolicy standard = StepPolicy.standard(false, false);
@@ -85,8 +85,11 @@ class EngineLoopTest {
             expected.add(completed.getLast());
             QueueView queue = step.queue();
             seen.add(List.of(
-                    queue.lastStepNanos(), (long) queue.lastStepTokens(), (long) queue.lastStepPromptTokens(), (long)
-                            queue.lastStepDecodeRows()));
+                    queue.lastStepNanos(),
+                    (long) queue.lastStepTokens(),
+                    (long) queue.lastStepPromptTokens(),
+                    (long) queue.lastStepDecodeRows(),
+                    queue.lastStepAttended()));
             standard.plan(step);
         };
         AtomicLong endNanos = new AtomicLong();
@@ -97,7 +100,8 @@ class EngineLoopTest {
                         step.endNanos() - startNanos,
                         step.get(Fact.TOKENS),
                         step.get(Fact.PREFILL_TOKENS),
-                        step.get(Fact.DECODE_ROWS)));
+                        step.get(Fact.DECODE_ROWS),
+                        step.get(Fact.ATTENDED)));
             }
         };
         EngineOptions own = options.withScheduler(

@@ -35,6 +35,9 @@ public interface QueueView {
     /** Returns the number of decode rows of the replica's last completed step. */
     int lastStepDecodeRows();
 
+    /** Returns the number of positions that the tokens of the replica's last completed step attended to. */
+    long lastStepAttended();
+
     /** Returns the number of tokens per KV block. */
     int blockSize();
 
