@@ -30,6 +30,9 @@ public final class KvBlockPool {
          * @param hits how many tables have reused it
          */
         long rank(BlockTable table, int index, int hits);
+
+        /** Notes that {@link KvBlockPool#allocate} evicted a block of this rank. */
+        default void evicted(long rank) {}
     }
 
     /**
@@ -101,6 +104,9 @@ public final class KvBlockPool {
             block = cache.evict();
             if (block == NONE) {
                 return NONE;
+            }
+            if (ranks != null && ranked != null) {
+                ranks.evicted(ranked.rank(block));
             }
         }
         references[block] = 1;

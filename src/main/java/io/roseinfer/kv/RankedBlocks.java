@@ -39,6 +39,10 @@ final class RankedBlocks implements IdleBlocks {
         ranks[block] = rank;
     }
 
+    long rank(int block) {
+        return ranks[block];
+    }
+
     int hits(int block) {
         return hits[block];
     }

@@ -6,7 +6,6 @@ import io.roseinfer.scheduler.policy.CachedBlock;
 import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.QueueView;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The ranks by which an eviction policy orders the blocks of sequences. */
@@ -27,7 +26,16 @@ final class BlockRanks implements KvBlockPool.Ranks {
         block.request = ((Sequence) table.owner()).view();
         block.tokensBefore = index * view.blockSize();
         block.hits = hits;
-        return calls.rank(policy, block, view);
+        try {
+            return calls.rank(policy, block, view);
+        } finally {
+            block.request = null;
+        }
+    }
+
+    @Override
+    public void evicted(long rank) {
+        calls.evicted(policy, rank);
     }
 
     /** The block being ranked. */
@@ -38,7 +46,11 @@ final class BlockRanks implements KvBlockPool.Ranks {
 
         @Override
         public PolicyRequest request() {
-            return Objects.requireNonNull(request);
+            PolicyRequest known = request;
+            if (known == null) {
+                throw new ExtensionFailure.Misuse("uses a CachedBlock after the call that it was passed to");
+            }
+            return known;
         }
 
         @Override

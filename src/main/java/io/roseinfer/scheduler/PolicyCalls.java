@@ -84,6 +84,17 @@ final class PolicyCalls {
         }
     }
 
+    /** Notifies of an evicted block. A failure is kept, as the block is not yet in a table. */
+    void evicted(EvictionPolicy policy, long rank) {
+        try {
+            synchronized (lock) {
+                policy.evicted(rank);
+            }
+        } catch (Throwable thrown) {
+            keep(ExtensionFailure.ofEviction(policy, thrown));
+        }
+    }
+
     /**
      * Throws the failure of a policy that threw during an event or a release, if there is one. It is kept until then, because events are
      * also sent by threads that the policy must not fail.

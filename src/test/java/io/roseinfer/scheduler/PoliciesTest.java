@@ -26,11 +26,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Custom policies: their arguments, their effect, and the guarantees of the scheduler that override them. */
@@ -142,9 +144,17 @@ class PoliciesTest {
     /** Ranks by priority, and records its arguments and events. */
     private static final class Precious implements EvictionPolicy, RequestEvents {
         private final List<String> seen = new ArrayList<>();
+        private final List<Long> evicted = new ArrayList<>();
+        private @Nullable CachedBlock last;
+
+        @Override
+        public void evicted(long rank) {
+            evicted.add(rank);
+        }
 
         @Override
         public long rank(CachedBlock block, QueueView queue) {
+            last = block;
             seen.add(block.request().tag().orElseThrow() + ": " + block.tokensBefore() + " before, " + block.hits()
                     + " hits" + (block.request() instanceof WaitingRequest ? ", waits" : ""));
             return block.request().priority();
@@ -201,6 +211,26 @@ class PoliciesTest {
                     .as(policy.toString())
                     .isEqualTo(policy instanceof EvictionPolicy.Lru ? 0 : 2 * BLOCK_SIZE);
         }
+    }
+
+    @Test
+    void eviction_policy_learns_the_rank_of_each_evicted_block() {
+        Precious policy = new Precious();
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().eviction(policy), 6);
+        run(scheduler, prompt(1), 9);
+        run(scheduler, prompt(2), 1);
+        run(scheduler, prompt(3), 8);
+        run(scheduler, prompt(4), 7);
+        assertThat(policy.evicted).containsExactly(1L, 1L, 8L);
+    }
+
+    @Test
+    void cached_block_cannot_be_used_after_its_call() {
+        Precious policy = new Precious();
+        run(scheduler(SchedulerOptions.builder().eviction(policy), 6), prompt(1), 0);
+        assertThatThrownBy(() -> Objects.requireNonNull(policy.last).request())
+                .isInstanceOf(ExtensionFailure.Misuse.class)
+                .hasMessage("uses a CachedBlock after the call that it was passed to");
     }
 
     @Test

@@ -23,6 +23,12 @@ public interface EvictionPolicy {
      */
     long rank(CachedBlock block, QueueView queue);
 
+    /**
+     * Notifies that a block was evicted because a request needed one. The rank of the last evicted block is the clock of GreedyDual and of
+     * LFU with dynamic ageing.
+     */
+    default void evicted(long rank) {}
+
     /** Returns the policy that evicts the least recently used block, in constant time. */
     static EvictionPolicy lru() {
         return Lru.INSTANCE;
