@@ -106,7 +106,7 @@ final class LiveRequest implements ObservedRequest {
     private boolean hasOutput;
     /** The status of its last sample, if that had no token. */
     private StepOutputs.Status failedSample = StepOutputs.Status.NON_FINITE;
-
+    /** The message for a token id outside of the vocabulary. */
     private String wrongSample = "";
     /**
      * For each token that was scanned for stop strings and not yet written: the text to deliver with it, and the text after
