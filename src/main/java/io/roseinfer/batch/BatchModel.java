@@ -97,9 +97,8 @@ public final class BatchModel {
      * @return UTF-8, with a newline
      */
     public byte[] response(BatchLine.Request line, CompletionCall call, List<Completion> done) {
-        ObjectNode body = reader(line)
-                .json(line.key().toString(), createdSeconds, call.output())
-                .response(call, done);
+        ObjectNode body =
+                reader(line).json(line.key().toString(), createdSeconds, call).response(call, done);
         ObjectNode root = root(line);
         ObjectNode response = putResponse(root, line, OK, body);
         if (!call.ignored().isEmpty()) {

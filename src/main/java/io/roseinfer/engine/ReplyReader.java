@@ -18,6 +18,7 @@ public final class ReplyReader {
     private final Map<Integer, String> markers;
 
     private int acceptedChars;
+    private int reasoningTokens;
 
     private ReplyReader(ReplyParser parser, Map<Integer, String> markers) {
         this.parser = parser;
@@ -32,9 +33,13 @@ public final class ReplyReader {
 
     /** Takes the next token. */
     public void accept(GeneratedToken token) {
+        boolean reasoned = parser.isReasoning();
         parser.accept(markers.getOrDefault(token.id(), ""));
         parser.accept(token.text());
         acceptedChars += token.text().length();
+        if (reasoned || parser.isReasoning()) {
+            reasoningTokens++;
+        }
     }
 
     /** Ends the reply. Its completion may have more text than the tokens: see {@link TokenStream}. */
@@ -56,6 +61,11 @@ public final class ReplyReader {
     /** Returns whether a tool call has started. */
     public boolean hasCalls() {
         return parser.hasCalls();
+    }
+
+    /** Returns the number of tokens in the reasoning, with its end marker. */
+    public int reasoningTokens() {
+        return reasoningTokens;
     }
 
     /** Returns the number of complete tool calls. */

@@ -30,10 +30,8 @@ import tools.jackson.databind.node.ObjectNode;
  * thread polls the streams when the engine has delivered to one of them; the call's thread waits until all have ended.
  */
 final class CompletionEvents implements BodySource {
-    private static final byte[] BEGIN = "data: ".getBytes(StandardCharsets.US_ASCII);
     private static final String ABORTED = CompletionJson.finishReason(FinishReason.CANCELLED);
     private static final String FAILED = CompletionJson.finishReason(FinishReason.ERROR);
-    private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Exchange exchange;
     private final Response response;
@@ -106,8 +104,7 @@ final class CompletionEvents implements BodySource {
             stamps.addTo(event, completions);
             events.add(event);
         }
-        return events.stream().map(event -> "data: " + event + "\n\n").collect(Collectors.joining())
-                + "data: [DONE]\n\n";
+        return events.stream().map(json::event).collect(Collectors.joining()) + json.lastEvent();
     }
 
     @Override
@@ -129,11 +126,9 @@ final class CompletionEvents implements BodySource {
 
     private void append(ByteSink bytes, ObjectNode event) {
         if (!response.hasBegun()) {
-            exchange.beginEvents(response);
+            exchange.beginEvents(response, json::failure);
         }
-        bytes.put(BEGIN);
-        bytes.put(event.toString().getBytes(StandardCharsets.UTF_8));
-        bytes.put(END);
+        bytes.put(json.event(event).getBytes(StandardCharsets.UTF_8));
     }
 
     /** One stream on its way to the client. */
@@ -235,7 +230,7 @@ final class CompletionEvents implements BodySource {
                             .put("completion_tokens", Hole.COMPLETION_TOKENS.mark())
                             .put("total_tokens", Hole.TOTAL_TOKENS.mark());
                 }
-                template = new EventTemplate("data: " + event + "\n\n");
+                template = new EventTemplate(json.event(event));
             }
             return template;
         }

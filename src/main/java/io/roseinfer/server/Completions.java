@@ -27,8 +27,8 @@ import java.util.function.IntFunction;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * {@code POST /v1/completions} and {@code POST /v1/chat/completions}. A call is {@code n} generation requests per
- * prompt.
+ * {@code POST /v1/completions}, {@code /v1/chat/completions} and {@code /v1/responses}. A call is {@code n} generation
+ * requests per prompt.
  */
 final class Completions {
     private final Engine engine;
@@ -75,7 +75,7 @@ final class Completions {
             response.whenGone(streams::close);
             submit(exchange, call, streams);
             CompletionJson json =
-                    reader.json(exchange.requestId(), time.instant().getEpochSecond(), call.output());
+                    reader.json(exchange.requestId(), time.instant().getEpochSecond(), call);
             if (call.output().stream()) {
                 new CompletionEvents(exchange, response, call, json, metrics, stamps).stream(streams);
             } else {

@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
@@ -40,7 +41,9 @@ final class Exchange {
     private final long startNanos;
     private final Map<String, String> headers = new LinkedHashMap<>();
     private int status;
-    private boolean hasEvents;
+    /** Returns the last event of a stream that fails; empty without a stream. */
+    private Optional<Function<ApiError, String>> failureEvent = Optional.empty();
+
     private Optional<Served> served = Optional.empty();
     private Optional<String> error = Optional.empty();
     private String user = "";
@@ -201,11 +204,15 @@ final class Exchange {
         response.begin(200, headers);
     }
 
-    /** Begins a stream of events. The headers keep proxies from buffering it. */
-    void beginEvents(Response response) {
+    /**
+     * Begins a stream of events. The headers keep proxies from buffering it.
+     *
+     * @param failure returns the last event of a stream that fails
+     */
+    void beginEvents(Response response, Function<ApiError, String> failure) {
         header("Cache-Control", "no-cache");
         header("X-Accel-Buffering", "no");
-        hasEvents = true;
+        failureEvent = Optional.of(failure);
         begin(response, "text/event-stream; charset=utf-8");
     }
 
@@ -219,11 +226,11 @@ final class Exchange {
         } else {
             status = failure.status();
             error = Optional.of(failure.message());
-            if (!hasEvents) {
+            if (failureEvent.isEmpty()) {
                 response.abort();
                 return;
             }
-            response.write(("data: " + failure.json() + "\n\n").getBytes(StandardCharsets.UTF_8));
+            response.write(failureEvent.get().apply(failure).getBytes(StandardCharsets.UTF_8));
             response.end();
         }
     }

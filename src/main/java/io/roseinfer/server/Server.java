@@ -11,6 +11,7 @@ import io.roseinfer.server.api.CallLimits;
 import io.roseinfer.server.api.ChatPrompts;
 import io.roseinfer.server.api.ChatReader;
 import io.roseinfer.server.api.CompletionReader;
+import io.roseinfer.server.api.ResponsesReader;
 import io.roseinfer.server.http.HttpCall;
 import io.roseinfer.server.http.HttpServer;
 import java.net.InetSocketAddress;
@@ -122,6 +123,8 @@ public final class Server implements AutoCloseable {
         CallLimits limits = options.callLimits().withTokens(engine.maxRequestTokens());
         CompletionReader reader = new CompletionReader(options.model(), engine.spec(), engine.tokenizer(), limits);
         ChatReader chatReader = new ChatReader(options.model(), engine.spec(), engine.tokenizer(), limits, chat);
+        ResponsesReader responses =
+                new ResponsesReader(options.model(), engine.spec(), engine.tokenizer(), limits, chat);
         LogprobBudget logprobs = new LogprobBudget(options.logprobBytes());
         DebugEndpoints debug = new DebugEndpoints(engine, clock, time);
         Map<String, Route> exact = Map.ofEntries(
@@ -134,6 +137,11 @@ public final class Server implements AutoCloseable {
                         "/v1/chat/completions",
                         new Work(
                                 new Completions(engine, chatReader, clock, time, gate, metrics, workers, logprobs)
+                                        ::answer)),
+                Map.entry(
+                        "/v1/responses",
+                        new Work(
+                                new Completions(engine, responses, clock, time, gate, metrics, workers, logprobs)
                                         ::answer)),
                 Map.entry("/tokenize", new Work(tokens::tokenize)),
                 Map.entry("/detokenize", new Work(tokens::detokenize)),

@@ -14,6 +14,7 @@ import com.openai.errors.RateLimitException;
 import com.openai.errors.SseException;
 import com.openai.errors.UnauthorizedException;
 import com.openai.helpers.ChatCompletionAccumulator;
+import com.openai.helpers.ResponseAccumulator;
 import com.openai.models.chat.completions.ChatCompletion;
 import com.openai.models.chat.completions.ChatCompletionChunk;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
@@ -22,10 +23,19 @@ import com.openai.models.chat.completions.ChatCompletionMessageFunctionToolCall;
 import com.openai.models.chat.completions.ChatCompletionToolMessageParam;
 import com.openai.models.completions.Completion;
 import com.openai.models.completions.CompletionCreateParams;
+import com.openai.models.responses.EasyInputMessage;
+import com.openai.models.responses.Response;
+import com.openai.models.responses.ResponseCreateParams;
+import com.openai.models.responses.ResponseFunctionToolCall;
+import com.openai.models.responses.ResponseInputItem;
+import com.openai.models.responses.ResponseStatus;
+import com.openai.models.responses.ResponseStreamEvent;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
 import io.roseinfer.engine.GenerationRequest;
 import io.roseinfer.server.http.RawClient;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -188,6 +198,62 @@ class OpenAiClientTest {
             assertThat(choice.finishReason()).hasToString("tool_calls");
             assertThat(choice.message().toolCalls().orElseThrow()).hasSize(2);
             assertThat(call(choice.message()).function().arguments(GetWeather.class).place)
+                    .isEqualTo("Bern");
+            client.close();
+        }
+    }
+
+    private static ResponseCreateParams.Builder responseParams() {
+        return ResponseCreateParams.builder().model(TestServer.MODEL).addTool(GetWeather.class);
+    }
+
+    @Test
+    void client_calls_a_tool_by_responses_and_sends_its_result() {
+        try (TestServer server = ToolCallsTest.startShort("Let me look.\n" + CALL, "18 degrees.")) {
+            OpenAIClient client = client(server, "any");
+            List<ResponseInputItem> input =
+                    new ArrayList<>(List.of(ResponseInputItem.ofEasyInputMessage(EasyInputMessage.builder()
+                            .role(EasyInputMessage.Role.USER)
+                            .content("The weather?")
+                            .build())));
+            Response response = client.responses()
+                    .create(responseParams().inputOfResponse(input).build())
+                    .validate();
+            ResponseFunctionToolCall call = response.output().get(1).asFunctionCall();
+            assertThat(call.arguments(GetWeather.class).place).isEqualTo("Bern");
+            input.add(ResponseInputItem.ofResponseOutputMessage(
+                    response.output().getFirst().asMessage()));
+            input.add(ResponseInputItem.ofFunctionCall(call));
+            input.add(ResponseInputItem.ofFunctionCallOutput(ResponseInputItem.FunctionCallOutput.builder()
+                    .callId(call.callId())
+                    .output("18")
+                    .build()));
+            Response answer = client.responses()
+                    .create(responseParams().inputOfResponse(input).build())
+                    .validate();
+            assertThat(answer.output()
+                            .getFirst()
+                            .asMessage()
+                            .content()
+                            .getFirst()
+                            .asOutputText()
+                            .text())
+                    .isEqualTo("18 degrees.");
+            client.close();
+        }
+    }
+
+    @Test
+    void client_reads_a_streamed_response() {
+        try (TestServer server = ToolCallsTest.startShort("Let me look.\n" + CALL)) {
+            OpenAIClient client = client(server, "any");
+            ResponseAccumulator all = ResponseAccumulator.create();
+            try (StreamResponse<ResponseStreamEvent> stream = client.responses()
+                    .createStreaming(responseParams().input("The weather?").build())) {
+                stream.stream().forEach(event -> all.accumulate(event.validate()));
+            }
+            assertThat(all.response().status()).hasValue(ResponseStatus.COMPLETED);
+            assertThat(all.response().output().get(1).asFunctionCall().arguments(GetWeather.class).place)
                     .isEqualTo("Bern");
             client.close();
         }

@@ -252,7 +252,7 @@ class PromptLogprobsTest {
                 Fields.parse(("{\"prompt\": \"" + "a ".repeat(100) + "\", \"max_tokens\": 1, " + asked + "}")
                         .getBytes(StandardCharsets.UTF_8)));
         List<Completion> completions = List.of(server.engine.generate(call.request(0)));
-        CompletionJson json = reader.json("id", 0, call.output());
+        CompletionJson json = reader.json("id", 0, call);
         ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
         String text = json.response(call, completions).toString();
         long before = threads.getCurrentThreadAllocatedBytes();

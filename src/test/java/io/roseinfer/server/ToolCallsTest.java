@@ -46,7 +46,7 @@ class ToolCallsTest {
                 Map.of("bos_token", "", "eos_token", "<|endoftext|>"));
     }
 
-    private static ServedModel model(String template) throws IOException {
+    static ServedModel model(String template) throws IOException {
         return ServedModel.named(TestServer.MODEL).withChat(Optional.of(template(template)));
     }
 

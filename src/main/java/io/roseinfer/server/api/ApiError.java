@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import tools.jackson.databind.node.ObjectNode;
 
 /** An error response in OpenAI's format, with the HTTP status as its code. */
@@ -78,6 +79,15 @@ public final class ApiError extends RuntimeException {
 
     public ApiError withHeader(String name, String value) {
         return new ApiError(status, type, message(), param, Map.of(name, value));
+    }
+
+    /** Returns the same error with another name of its field, also if the message begins with it. */
+    ApiError renamed(UnaryOperator<String> names) {
+        String[] words = message().split(" ", 2);
+        String text = words.length == 1 ? words[0] : names.apply(words[0]) + " " + words[1];
+        ApiError error = new ApiError(status, type, text, param.map(names), headers);
+        error.numbers.putAll(numbers);
+        return error;
     }
 
     /** Adds a number to the error object, for programs. */

@@ -7,7 +7,6 @@ import io.roseinfer.engine.GeneratedToken;
 import io.roseinfer.engine.PromptToken;
 import io.roseinfer.engine.ReplyReader;
 import io.roseinfer.tokenizer.chat.reply.Reply;
-import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +15,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Builds the objects of {@code /v1/chat/completions}: text is in a message, or in a stream's {@code delta}. */
-final class ChatJson extends CompletionJson {
+sealed class ChatJson extends CompletionJson permits ResponsesJson {
     private static final String ROLE = "assistant";
 
     private final String id;
@@ -62,14 +61,7 @@ final class ChatJson extends CompletionJson {
         if (stream.isEmpty()) {
             return;
         }
-        ReplyStream parts = stream.get();
-        completion.tokens().forEach(parts::accept);
-        int shown = completion.tokens().stream()
-                .mapToInt(token -> token.text().length())
-                .sum();
-        parts.end(text(completion, call).substring(shown));
-        toolCalls += parts.toolCalls();
-        Reply reply = parts.takeReply();
+        Reply reply = read(stream.get(), completion, call).takeReply();
         ObjectNode message = choice.putObject("message").put("role", ROLE);
         boolean isEmpty = reply.content().isEmpty()
                 && !(reply.calls().isEmpty() && reply.reasoning().isEmpty());
@@ -85,6 +77,17 @@ final class ChatJson extends CompletionJson {
             }
             finishCalls(choice, completion);
         }
+    }
+
+    /** Returns the parts of a complete choice, whose tool calls are counted. */
+    final ReplyStream read(ReplyStream parts, Completion completion, CompletionCall call) {
+        completion.tokens().forEach(parts::accept);
+        int shown = completion.tokens().stream()
+                .mapToInt(token -> token.text().length())
+                .sum();
+        parts.end(text(completion, call).substring(shown));
+        toolCalls += parts.toolCalls();
+        return parts;
     }
 
     /** Sets the fields of a tool call. */
@@ -103,10 +106,11 @@ final class ChatJson extends CompletionJson {
 
     @Override
     public Optional<ReplyStream> replyStream(int index, CompletionCall call) {
-        ReplyFormat format = call.reply();
-        return format.isPlain()
-                ? Optional.empty()
-                : Optional.of(new ReplyStream(ReplyReader.of(format, texts.tokenizer()), callIds(index, call)));
+        return call.reply().isPlain() ? Optional.empty() : Optional.of(newReplyStream(index, call));
+    }
+
+    final ReplyStream newReplyStream(int index, CompletionCall call) {
+        return new ReplyStream(ReplyReader.of(call.reply(), texts.tokenizer()), callIds(index, call));
     }
 
     /**

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** Reads the body of {@code /v1/chat/completions}: like a completion, but its prompt is a conversation. */
-public final class ChatReader extends CompletionReader {
+public sealed class ChatReader extends CompletionReader permits ResponsesReader {
     /**
      * Unsupported fields in addition to those of a completion; a conversation's tools are read with the conversation.
      */
@@ -40,7 +40,8 @@ public final class ChatReader extends CompletionReader {
     }
 
     @Override
-    public CompletionJson json(String requestId, long createdSeconds, Output output) {
+    public CompletionJson json(String requestId, long createdSeconds, CompletionCall call) {
+        Output output = call.output();
         return new ChatJson("chatcmpl-" + requestId, createdSeconds, model.name(), tokenTexts(output), output.stream());
     }
 

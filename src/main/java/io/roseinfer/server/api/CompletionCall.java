@@ -5,6 +5,7 @@ import io.roseinfer.engine.Prompt;
 import io.roseinfer.tokenizer.chat.reply.ReplyFormat;
 import java.util.List;
 import java.util.Optional;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A checked completion call.
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param clamped whether the maximum number of tokens was reduced because the context is shorter
  * @param grammarField the field that restricts the request to a grammar; empty if there is none
  * @param ignored unknown fields
+ * @param settings those that the response repeats, if it does
  */
 public record CompletionCall(
         List<int[]> prompts,
@@ -26,7 +28,8 @@ public record CompletionCall(
         ReplyFormat reply,
         boolean clamped,
         Optional<String> grammarField,
-        List<String> ignored) {
+        List<String> ignored,
+        Optional<ObjectNode> settings) {
 
     /**
      * The output options of a call.
@@ -72,7 +75,8 @@ public record CompletionCall(
     public CompletionCall orSeed(long seed) {
         return request.seed().isPresent()
                 ? this
-                : new CompletionCall(prompts, request.withSeed(seed), n, output, reply, clamped, grammarField, ignored);
+                : new CompletionCall(
+                        prompts, request.withSeed(seed), n, output, reply, clamped, grammarField, ignored, settings);
     }
 
     /**

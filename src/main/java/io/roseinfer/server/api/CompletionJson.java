@@ -62,7 +62,7 @@ public sealed class CompletionJson permits ChatJson {
      *
      * @param completions one per choice of the call, in order
      */
-    public final ObjectNode response(CompletionCall call, List<Completion> completions) {
+    public ObjectNode response(CompletionCall call, List<Completion> completions) {
         ObjectNode response = envelope();
         for (int index = 0; index < completions.size(); index++) {
             Completion completion = completions.get(index);
@@ -203,6 +203,21 @@ public sealed class CompletionJson permits ChatJson {
     /** Returns the name of the field with a choice's text. */
     public String textField() {
         return "text";
+    }
+
+    /** Returns the text of a stream's event. */
+    public String event(ObjectNode chunk) {
+        return "data: " + chunk + "\n\n";
+    }
+
+    /** Returns the text that ends a stream. */
+    public String lastEvent() {
+        return "data: [DONE]\n\n";
+    }
+
+    /** Returns the text that ends a stream whose call has failed. */
+    public String failure(ApiError error) {
+        return "data: " + error.json() + "\n\n";
     }
 
     /** Returns the event of a stream before a choice's first token, if there is one. */

@@ -97,6 +97,8 @@ public sealed class CompletionReader permits ChatReader {
             Map.entry("function_call", "\"none\""),
             Map.entry("repeat_penalty", "1"),
             Map.entry("tfs_z", "1"),
+            Map.entry("n", "1"),
+            Map.entry("best_of", "1"),
             Map.entry("top_n_sigma", "-1"));
 
     /** Fields that are rejected with any value, because false is meaningful, too. */
@@ -161,7 +163,8 @@ public sealed class CompletionReader permits ChatReader {
         boolean clamped = prompts.stream().anyMatch(ids -> ids.length + (long) maxTokens > spec.contextLength());
         Optional<String> grammarField =
                 grammar.map(any -> grammars.field(fields).orElse(ToolFields.TOOLS));
-        return new CompletionCall(prompts, request, n, output, read.reply(), clamped, grammarField, fields.unread());
+        return new CompletionCall(
+                prompts, request, n, output, read.reply(), clamped, grammarField, fields.unread(), Optional.empty());
     }
 
     /** Returns the grammar of the fields, including tool calls and beginning after the reasoning. */
@@ -172,8 +175,8 @@ public sealed class CompletionReader permits ChatReader {
     }
 
     /** Returns the builder of the response's objects. */
-    public CompletionJson json(String requestId, long createdSeconds, Output output) {
-        return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenTexts(output));
+    public CompletionJson json(String requestId, long createdSeconds, CompletionCall call) {
+        return new CompletionJson("cmpl-" + requestId, createdSeconds, model.name(), tokenTexts(call.output()));
     }
 
     /** Returns the texts of tokens, or their ids if requested. */
@@ -219,7 +222,7 @@ public sealed class CompletionReader permits ChatReader {
         }
     }
 
-    private static boolean isNeutral(String name, JsonNode node) {
+    static boolean isNeutral(String name, JsonNode node) {
         String byDefault = DEFAULTS.getOrDefault(name, String.valueOf(SamplingParams.UNSUPPORTED.get(name)));
         if (node.toString().replaceFirst("\\.0+$", "").equals(byDefault)) {
             return true;

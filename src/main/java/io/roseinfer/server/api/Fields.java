@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The fields of a JSON object, with strict types: a number in a string is a string. An integer may have a zero
@@ -226,6 +227,11 @@ public final class Fields {
     /** Returns the fields of an object within this one; empty if absent. */
     public Optional<Fields> object(String field) {
         return find(field).map(node -> of(field, node));
+    }
+
+    /** Returns a copy of the object, with the same values. */
+    ObjectNode copy() {
+        return StrictJson.mapper().createObjectNode().setAll((ObjectNode) object);
     }
 
     /** Adds the name of something within a field that has no effect. */

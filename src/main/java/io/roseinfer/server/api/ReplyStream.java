@@ -44,6 +44,11 @@ public final class ReplyStream {
         return reader.calls();
     }
 
+    /** Returns the number of tokens that the reasoning took. */
+    int reasoningTokens() {
+        return reader.reasoningTokens();
+    }
+
     /** Returns the parts since the last call. */
     Reply takeReply() {
         return Reply.of(reader.take());

@@ -106,6 +106,11 @@ public final class ReplyParser {
         part = Part.REST;
     }
 
+    /** Returns whether the text so far ends within the reasoning. */
+    public boolean isReasoning() {
+        return part == Part.REASONING;
+    }
+
     /** Returns whether a call has started. */
     public boolean hasCalls() {
         return completeCalls > 0 || callStarted;
