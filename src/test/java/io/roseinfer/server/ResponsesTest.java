@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -276,6 +278,23 @@ class ResponsesTest {
         assertThat(response.get("usage").get("output_tokens").intValue()).isEqualTo(3);
         if (stream) {
             assertThat(events.getLast().get("type").stringValue()).isEqualTo("response.incomplete");
+        }
+    }
+
+    @Test
+    void response_cut_by_its_timeout_is_incomplete() throws Exception {
+        Gate gate = new Gate(3);
+        try (TestServer server = TestServer.startChat(gate.options());
+                RawClient client = server.client()) {
+            ObjectNode body = object("'input':'Hi','max_output_tokens':20,'ignore_eos':true");
+            client.send(RawClient.post(PATH, body.toString(), "X-Request-Timeout: 1000\r\n"));
+            gate.awaitReached();
+            server.aheadNanos.set(Duration.ofSeconds(2000).toNanos());
+            gate.open();
+            JsonNode response = TestServer.json(client.answer());
+            assertThat(response.get("status").stringValue()).isEqualTo("incomplete");
+            assertThat(response.get("incomplete_details").get("reason").stringValue())
+                    .isEqualTo("deadline");
         }
     }
 

@@ -121,7 +121,7 @@ final class ResponsesInput {
 
     /** Ignores a reference to reasoning; throws for others, because nothing is stored. */
     private void addReference(Fields item, String place) {
-        if (!required(item, "id", place).startsWith(ResponsesJson.Kind.REASONING.prefix())) {
+        if (!required(item, "id", place).startsWith(ResponsesJson.REASONING_ID)) {
             throw ApiError.badField(
                     place,
                     place + " is a reference, but this server keeps no state; send the item itself, which clients do if"

@@ -16,8 +16,8 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class ResponsesJson extends ChatJson {
     /** The kinds of output items. */
-    enum Kind {
-        REASONING("reasoning", "rs_", "response.reasoning_text"),
+    private enum Kind {
+        REASONING("reasoning", REASONING_ID, "response.reasoning_text"),
         MESSAGE("message", "msg_", "response.output_text"),
         CALL("function_call", "fc_", "response.function_call_arguments");
 
@@ -30,12 +30,10 @@ final class ResponsesJson extends ChatJson {
             this.prefix = prefix;
             this.event = event;
         }
-
-        /** Returns the start of the ids. */
-        String prefix() {
-            return prefix;
-        }
     }
+
+    /** The start of the ids of reasoning. */
+    static final String REASONING_ID = "rs_";
 
     private static final String COMPLETED = "completed";
     private static final String INCOMPLETE = "incomplete";

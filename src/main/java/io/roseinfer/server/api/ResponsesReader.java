@@ -21,6 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class ResponsesReader extends ChatReader {
     private static final String TEXT_FORMAT = "text.format";
     private static final String MAX_OUTPUT_TOKENS = "max_output_tokens";
+    private static final String TOOLS = ToolFields.TOOLS;
     private static final String CHOICE = "tool_choice";
     private static final String FUNCTION = "function";
     private static final String STREAM_OPTIONS = "stream_options";
@@ -165,11 +166,14 @@ public final class ResponsesReader extends ChatReader {
             reasoning.unread().forEach(name -> ignored.add("reasoning." + name));
         });
         fields.object("text").ifPresent(text -> {
-            text.object("format").ifPresent(format -> chat.set(GrammarReader.FORMAT, format(format)));
+            text.find("format").ifPresent(format -> chat.set(GrammarReader.FORMAT, nested(format, "json_schema")));
             text.unread().forEach(name -> ignored.add("text." + name));
         });
-        fields.find("tools").ifPresent(tools -> chat.set("tools", tools(tools)));
-        fields.find(CHOICE).filter(JsonNode::isObject).ifPresent(choice -> chat.set(CHOICE, choice(choice)));
+        fields.find(TOOLS).filter(JsonNode::isArray).ifPresent(tools -> {
+            ArrayNode all = chat.putArray(TOOLS);
+            tools.forEach(tool -> all.add(nested(tool, FUNCTION)));
+        });
+        fields.find(CHOICE).ifPresent(choice -> chat.set(CHOICE, nested(choice, FUNCTION)));
         if (!fields.flag(STORE)) {
             chat.remove(STORE);
         }
@@ -182,48 +186,14 @@ public final class ResponsesReader extends ChatReader {
         return chat;
     }
 
-    private static ObjectNode format(Fields format) {
-        ObjectNode flat = format.copy();
-        if (!format.string("type").orElse("").equals("json_schema")) {
+    /** Returns an object of this type with its other fields one level deeper, as in a chat; others are unchanged. */
+    private static JsonNode nested(JsonNode flat, String type) {
+        if (!flat.path("type").asString("").equals(type)) {
             return flat;
         }
-        flat.remove("type");
-        ObjectNode nested = StrictJson.mapper().createObjectNode().put("type", "json_schema");
-        nested.set("json_schema", flat);
-        return nested;
-    }
-
-    private static JsonNode tools(JsonNode tools) {
-        if (!tools.isArray()) {
-            return tools;
-        }
-        ArrayNode nested = StrictJson.mapper().createArrayNode();
-        for (JsonNode tool : tools) {
-            String place = "tools[" + nested.size() + "]";
-            Fields flat = Fields.of(place, tool);
-            String type = flat.string("type").orElse("");
-            if (!type.equals(FUNCTION)) {
-                throw ApiError.badField(
-                        place + ".type",
-                        place + ".type is " + Quoted.name(type) + "; only tools of type function are supported");
-            }
-            ObjectNode function = flat.copy();
-            function.remove("type");
-            function.removeIf(JsonNode::isNull);
-            nested.addObject().put("type", FUNCTION).set(FUNCTION, function);
-        }
-        return nested;
-    }
-
-    private static ObjectNode choice(JsonNode choice) {
-        JsonNode name = choice.path("name");
-        if (!choice.path("type").asString("").equals(FUNCTION) || !name.isString()) {
-            throw ApiError.badField(
-                    CHOICE, "tool_choice must have type function and name; other types are not supported");
-        }
-        ObjectNode nested = StrictJson.mapper().createObjectNode().put("type", FUNCTION);
-        nested.putObject(FUNCTION).set("name", name);
-        return nested;
+        ObjectNode fields = ((ObjectNode) flat.deepCopy()).without("type");
+        fields.removeIf(JsonNode::isNull);
+        return StrictJson.mapper().createObjectNode().put("type", type).set(type, fields);
     }
 
     /** Returns the settings that the response repeats, as OpenAI's clients expect them. */
@@ -233,7 +203,7 @@ public final class ResponsesReader extends ChatReader {
             settings.set(name, fields.find(name).orElseGet(settings::nullNode));
         }
         settings.set("metadata", fields.find("metadata").orElseGet(settings::objectNode));
-        settings.set("tools", fields.find("tools").orElseGet(settings::arrayNode));
+        settings.set(TOOLS, fields.find(TOOLS).orElseGet(settings::arrayNode));
         settings.set(CHOICE, fields.find(CHOICE).orElseGet(() -> settings.stringNode("auto")));
         settings.put("parallel_tool_calls", fields.flag("parallel_tool_calls", true));
         settings.set("text", fields.find("text").orElseGet(ResponsesReader::plainText));

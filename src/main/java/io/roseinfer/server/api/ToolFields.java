@@ -81,7 +81,7 @@ final class ToolFields {
         boolean isFunction = choice.path("type").asString("").equals("function");
         if (!isFunction || !name.isString()) {
             throw ApiError.badField(
-                    CHOICE, "tool_choice must have type function and function.name; other types are not supported");
+                    CHOICE, "tool_choice must have type function and a function's name; other types are not supported");
         }
         return name.stringValue();
     }
