@@ -2,16 +2,15 @@
 // seeded random number. Order and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device.
 // Also the requested log-probabilities, of the logits before any change. A sample may report a given token instead of drawing one.
 //
-// Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. `sample_smem` keeps the
-// row in shared memory (vocabularies up to 52,000); `sample` reads it from global memory and changes a copy. Neither changes
-// the logits.
+// Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row, which L1 keeps up to about
+// 50,000 logits. The logits are not changed, but copied if they have to be.
 //
 // The random number is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision exponentials
 // summed exactly in integers, so a request's token does not depend on the other samples.
 //
 // Log-probabilities reach mapped host memory before the token slot: a host that sees the slot sees them.
 //
-// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes; `sample_smem`: ⌈vocabulary / 4⌉ · 16 more.
+// Launch: grid (samples), block 1024, dynamic shared memory 20,480 bytes.
 #include "contract/structs.h"
 #include "include/ranking.cuh"
 
@@ -36,7 +35,7 @@ __device__ __forceinline__ double uniform(u64 key, long long index) {
     return (mix(key + (index + 1) * 0x9E3779B97F4A7C15ull) >> 11) * 0x1p-53;
 }
 
-// Copies a row of logits, possibly to itself, and forbids the tokens outside of the mask; null: no mask.
+// Copies a row of logits and forbids the tokens outside of the mask; null: no mask.
 __device__ __forceinline__ void copy_allowed(const float* from, float* to, int vocabulary, const unsigned* mask) {
     const float forbidden = -__int_as_float(0x7f800000);
 #pragma unroll 4
@@ -116,7 +115,7 @@ __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
     if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {
         return token_reaching(
-            weights.vocabulary, [&](int i) { return weights.mass(weights.logits[i]); }, at_draw);
+            weights.logits, weights.vocabulary, [&](float logit) { return weights.mass(logit); }, at_draw);
     }
     Ranking ranking(weights, scratch);
     bool listed = topK > 0 && topK <= LISTED;
@@ -184,68 +183,48 @@ __device__ __forceinline__ int rank_of(int token, const float* logits, int vocab
     return 1 + over_block(before, [](int a, int b) { return a + b; });
 }
 
-// Copies a row to shared memory with four float4 loads per thread in flight, and returns its extremes.
-__device__ __forceinline__ Extremes load_row(const float* from, float* row, int vocabulary) {
-    constexpr int AHEAD = 4;
-    Largest mine;
-    const int quads = (vocabulary + 3) / 4;
-    for (int base = threadIdx.x; base < quads; base += AHEAD * THREADS) {
-        float4 v[AHEAD];
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            if (base + k * THREADS < quads) v[k] = __ldcg(reinterpret_cast<const float4*>(from) + base + k * THREADS);
-        }
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            const int i = 4 * (base + k * THREADS);
-            if (i >= vocabulary) continue;
-            reinterpret_cast<float4*>(row)[base + k * THREADS] = v[k];
-            mine.add(v[k].x, i);
-            if (i + 1 < vocabulary) mine.add(v[k].y, i + 1);
-            if (i + 2 < vocabulary) mine.add(v[k].z, i + 2);
-            if (i + 3 < vocabulary) mine.add(v[k].w, i + 3);
-        }
-    }
-    return mine.join();
-}
-
-template <bool IN_SMEM>
-__device__ __forceinline__ void sample_row(const float* logits, int vocabulary, int stride, const SampleRequest* requests,
-                                           const int* history, unsigned* seen, float* copies, const int* step, int* sampled,
-                                           const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {
+extern "C" __global__ void __launch_bounds__(THREADS)
+    sample(const float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen,
+           float* copies, const int* step, int* sampled, const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {
     extern __shared__ __align__(16) char shared[];
     release_dependents();
     const int s = blockIdx.x;
     const SampleRequest& r = requests[s];
     const float* given = logits + static_cast<size_t>(s) * stride;
-    float* copy = reinterpret_cast<float*>(shared + RANKING_BYTES);
     wait_for_predecessors();
-    Extremes e = IN_SMEM ? load_row(given, copy, vocabulary) : extremes(given, vocabulary);
+    const unsigned* mask = r.maskStart >= 0 ? reinterpret_cast<const unsigned*>(history + r.maskStart) : nullptr;
+    const bool asked = r.logprobs >= 0 && reports != nullptr;
+    // A report is of the logits before any change.
+    const bool allowedAlone = mask != nullptr && !asked;
+    Extremes e = allowedAlone ? extremes_of_allowed(given, vocabulary, mask) : extremes(given, vocabulary);
     auto has_logits = [](const Extremes& of) {
         const uint32_t rank = static_cast<uint32_t>(of.best >> 32);
         return rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
     };
     bool usable = has_logits(e);
-    const bool reports_it = usable && r.logprobs >= 0 && reports != nullptr;
+    uint32_t failure = NO_TOKEN;
+    const bool reports_it = usable && asked;
     float normalizer = 0;
-    if (reports_it) { normalizer = report_most_likely(IN_SMEM ? copy : given, vocabulary, e, shared, r.logprobs, reports + s); }
-    const float* row = IN_SMEM ? copy : given;
+    if (reports_it) { normalizer = report_most_likely(given, vocabulary, e, shared, r.logprobs, reports + s); }
     if (reports_it && r.reported >= 0) {
-        const int rank = rank_of(r.reported, row, vocabulary);
+        const int rank = rank_of(r.reported, given, vocabulary);
         if (threadIdx.x == 0) reports[s].rank = rank;
     }
-    uint32_t failure = NO_TOKEN;
-    const bool constrained = r.maskStart >= 0 || r.biasStart >= 0;
-    if (usable && (constrained || has_penalties(r))) {
-        float* changed = IN_SMEM ? copy : copies + static_cast<size_t>(s) * stride;
+    if (mask != nullptr && (usable || allowedAlone)) {
+        if (!allowedAlone) e = extremes_of_allowed(given, vocabulary, mask);
+        usable = has_logits(e);
+        if (!usable && (!allowedAlone || has_logits(extremes(given, vocabulary)))) failure = NO_ALLOWED_TOKEN;
+    }
+    const bool changes = r.biasStart >= 0 || has_penalties(r);
+    const float* row = given;
+    // A greedy sample needs no copy for its mask.
+    if (usable && (changes || (mask != nullptr && r.temperature > 0))) {
+        float* changed = copies + static_cast<size_t>(s) * stride;
         __syncthreads();
-        const bool masked = r.maskStart >= 0;
-        if (!IN_SMEM || masked) {
-            copy_allowed(row, changed, vocabulary, masked ? reinterpret_cast<const unsigned*>(history + r.maskStart) : nullptr);
-        }
+        copy_allowed(given, changed, vocabulary, mask);
 #pragma unroll 1
         for (int change = 0; change < 2 && usable; change++) {
-            if (change == 0 && constrained) {
+            if (change == 0 && r.biasStart >= 0) {
                 add_biases(changed, r, history);
                 failure = NO_ALLOWED_TOKEN;
             } else if (change == 1 && has_penalties(r)) {
@@ -282,14 +261,3 @@ __device__ __forceinline__ void sample_row(const float* logits, int vocabulary, 
         if (tokenSlots != nullptr) *const_cast<volatile u64*>(tokenSlots + s) = word;
     }
 }
-
-#define SAMPLE(NAME, IN_SMEM)                                                                                                    \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                                                        \
-        NAME(const float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen, \
-             float* copies, const int* step, int* sampled, const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {   \
-        sample_row<IN_SMEM>(logits, vocabulary, stride, requests, history, seen, copies, step, sampled, sampledBefore,           \
-                            tokenSlots, reports);                                                                                \
-    }
-
-SAMPLE(sample, false)
-SAMPLE(sample_smem, true)

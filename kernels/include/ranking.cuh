@@ -100,24 +100,48 @@ __device__ __forceinline__ Extremes extremes(const float* logits, int vocabulary
     return mine.join();
 }
 
-// Returns the token, in id order, at which the running sum of units(id) reaches goal_of(total), which is 1 … total. Each thread
-// sums a contiguous range of ids; the odd length of ranges avoids shared memory bank conflicts.
+// Returns the extremes of a row whose tokens outside of the mask are at -∞; an unusable logit outside is found, too.
+__device__ __forceinline__ Extremes extremes_of_allowed(const float* logits, int vocabulary, const unsigned* mask) {
+    const float forbidden = -__int_as_float(0x7f800000);
+    Largest mine;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < vocabulary; i += RANKING_THREADS) {
+        const float logit = logits[i];
+        mine.usable &= logit < -forbidden;
+        mine.add((mask[i / 32] >> i % 32 & 1) != 0 ? logit : forbidden, i);
+    }
+    return mine.join();
+}
+
+// Returns the token, in id order, at which the running sum of units(logit) reaches goal_of(total), which is 1 … total. First every
+// warp sums a range of ids, then every thread a part of the range that reaches the goal.
 template <class Units, class Goal>
-__device__ __forceinline__ int token_reaching(int vocabulary, const Units& units, const Goal& goal_of) {
-    const int length = (vocabulary + RANKING_THREADS - 1) / RANKING_THREADS | 1;
-    const int first = threadIdx.x * length;
+__device__ __forceinline__ int token_reaching(const float* logits, int vocabulary, const Units& units, const Goal& goal_of) {
+    const int range = (vocabulary + RANKING_WARPS * 32 - 1) / (RANKING_WARPS * 32) * 32;
+    const int rangeStart = threadIdx.x / 32 * range;
     u64 sum = 0;
 #pragma unroll 4
-    for (int i = first; i < min(first + length, vocabulary); i++) sum += units(i);
+    for (int i = rangeStart + threadIdx.x % 32; i < min(rangeStart + range, vocabulary); i += 32) sum += units(logits[i]);
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(~0u, sum, lanes);
+    if (threadIdx.x % 32 != 0) sum = 0;
     u64 total;
-    const u64 through = running_sum(sum, total);
+    u64 through = running_sum(sum, total);
     const u64 goal = goal_of(total);
+    const ulonglong2 reached = broadcast_from(through - sum < goal && goal <= through, rangeStart, through - sum);
+    const int length = (range + RANKING_THREADS - 1) / RANKING_THREADS;
+    const int end = min(static_cast<int>(reached.x) + range, vocabulary);
+    const int first = static_cast<int>(reached.x) + threadIdx.x * length;
+    sum = 0;
+    for (int i = first; i < min(first + length, end); i++) sum += units(logits[i]);
+    u64 inRange;
+    through = reached.y + running_sum(sum, inRange);
     const ulonglong2 stretch = broadcast_from(through - sum < goal && goal <= through, first, through - sum);
     u64 before = stretch.y;
     int token = -1;
     for (int base = 0; base < length && token < 0; base += 32) {  // uniform across warps
         const int i = static_cast<int>(stretch.x) + base + threadIdx.x % 32;
-        u64 v = base + threadIdx.x % 32 < length && i < vocabulary ? units(i) : 0;
+        u64 v = base + threadIdx.x % 32 < length && i < vocabulary ? units(logits[i]) : 0;
 #pragma unroll
         for (int lanes = 1; lanes < 32; lanes *= 2) {
             u64 lower = __shfl_up_sync(~0u, v, lanes);
@@ -172,6 +196,12 @@ struct Weights {
     __device__ __forceinline__ int bin(float logit) const {
         const float place = fminf((largest - logit) * binsPerLogit, BINS - 1);
         return static_cast<int>(__float_as_uint(place + 0x1p23f) & (BINS - 1));  // rounded by the addition
+    }
+
+    // Returns a logit that is less than all of a bin and of those before it.
+    __device__ __forceinline__ float least_of(int bin) const {
+        if (bin == BINS - 1 || binsPerLogit == 0) return -__int_as_float(0x7f800000);
+        return largest - (bin + 1) / binsPerLogit - 1e-6f * fabsf(largest);
     }
 };
 
@@ -274,9 +304,11 @@ private:
         __syncthreads();
         if (threadIdx.x == 0) listed = 0;
         __syncthreads();
-#pragma unroll 4
+        const float least = w_.least_of(to);
+#pragma unroll 8
         for (int i = threadIdx.x; i < w_.vocabulary; i += RANKING_THREADS) {
             const float logit = w_.logits[i];
+            if (logit < least) continue;
             const int bin = w_.bin(logit);
             if (bin < from || bin > to || !(w_.exponent(logit) >= w_.floor)) continue;
             list()[atomicAdd(&listed, 1u)] = ranked_token(logit_rank(logit, 0, 1), i);
@@ -341,7 +373,7 @@ private:
         const u64 each = w_.mass(Weights::logit_of(rank));
         const u64 needed = counting ? goal - countAbove : (goal - mass + each - 1) / each;
         const int token = token_reaching(
-            w_.vocabulary, [&](int i) { return static_cast<u64>(logit_rank(w_.logits[i], 0, 1) == rank); },
+            w_.logits, w_.vocabulary, [&](float logit) { return static_cast<u64>(logit_rank(logit, 0, 1) == rank); },
             [&](u64) { return needed; });
         return {mass + needed * each, token};
     }

@@ -946,9 +946,9 @@ int main(int argc, char** argv) {
     Kernels kernels(argv[1], suffix);
     const bool hopper = kernels.has("attention_decode_f16");
     if (wanted("sampler")) {
-        check_sampler(kernels, quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}, quick ? 1 : KINDS,
-                      report);
-        check_reported(kernels, quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257}, report);
+        const std::vector<int> vocabularies = quick ? std::vector<int>{1500} : std::vector<int>{5, 1023, 1025, 50257, 151936};
+        check_sampler(kernels, vocabularies, quick ? 1 : KINDS, report);
+        check_reported(kernels, vocabularies, report);
         check_long_completion(kernels, report);
     }
     if (wanted("f32")) check_type<float>(kernels, quick, hopper);
@@ -965,7 +965,6 @@ int main(int argc, char** argv) {
         check_wgmma_prefills<rose::bf16>(kernels, quick);
     }
     if (!quick && wanted("edges") && hopper) check_edges(kernels), check_int8_edges(kernels);
-    // A row of 17,001 logits comes to shared memory in two rounds.
     if (part == "edges" && share.takes()) check_sampler(kernels, {5, 1023, 1025, 17001}, KINDS, report);
     if (wanted("families")) {
         check_families<float>(kernels, quick, hopper);

@@ -219,37 +219,31 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
         deferred[0] = ~0;  // one history token is still on the device
         DeviceArray<int> deviceHistory(deferred), step(std::vector<int>{3});
         auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
-        std::vector<unsigned long long> first;
-        for (const std::string name : {"sample", "sample_smem"}) {
-            DeviceArray<int> sampled(samples);
-            DeviceArray<unsigned long long> tokenSlots(samples);
-            DeviceArray<SampleReport> reports(samples);
-            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
-            kernels(name, {dim3(samples), 1024, shared}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
-                    static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
-                    seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
-                    static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
-            const std::vector<unsigned long long> words = tokenSlots.download();
-            const std::vector<int> chosen = sampled.download();
-            const std::vector<SampleReport> reported = reports.download();
-            for (int s = 0; s < samples; s++) {
-                const int token = static_cast<int>(static_cast<uint32_t>(words[s]));
-                const auto from = logits.begin() + static_cast<size_t>(s) * stride;
-                const std::vector<float> row(from, from + vocabulary);
-                const bool last = s == samples - 1;
-                bool right = chosen[s] == std::max(token, 0) &&
-                             (last ? token == -1 : ReferenceSampler::allows(token, row, requests[s], history));
-                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", " +
-                                         settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s)) +
-                                         ", constraint " + std::to_string(constraint_of(s));
-                report(right && words[s] >> 32 == 3, what, "token " + std::to_string(token));
-                if (right && token >= 0 && requests[s].logprobs >= 0) {
-                    const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
-                    report(wrong.empty(), what + ", report", wrong);
-                }
+        DeviceArray<int> sampled(samples);
+        DeviceArray<unsigned long long> tokenSlots(samples);
+        DeviceArray<SampleReport> reports(samples);
+        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+                static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
+                seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
+                static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
+        const std::vector<unsigned long long> words = tokenSlots.download();
+        const std::vector<int> chosen = sampled.download();
+        const std::vector<SampleReport> reported = reports.download();
+        for (int s = 0; s < samples; s++) {
+            const int token = static_cast<int>(static_cast<uint32_t>(words[s]));
+            const auto from = logits.begin() + static_cast<size_t>(s) * stride;
+            const std::vector<float> row(from, from + vocabulary);
+            const bool last = s == samples - 1;
+            bool right = chosen[s] == std::max(token, 0) &&
+                         (last ? token == -1 : ReferenceSampler::allows(token, row, requests[s], history));
+            const std::string what = "sample, vocabulary " + std::to_string(vocabulary) + ", " +
+                                     settings[s % SETTINGS].name + ", logits " + std::to_string(kind_of(s)) +
+                                     ", constraint " + std::to_string(constraint_of(s));
+            report(right && words[s] >> 32 == 3, what, "token " + std::to_string(token));
+            if (right && token >= 0 && requests[s].logprobs >= 0) {
+                const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
+                report(wrong.empty(), what + ", report", wrong);
             }
-            if (first.empty()) first = words;
-            report(words == first, name + " next to sample", "the tokens differ");
         }
         report(std::memcmp(deviceLogits.download().data(), logits.data(), logits.size() * sizeof(float)) == 0,
                "logits after sampling", "they changed");
@@ -284,29 +278,26 @@ inline void check_reported(Kernels& kernels, const std::vector<int>& vocabularie
         DeviceArray<SampleRequest> deviceRequests(requests);
         DeviceArray<int> history(1), step(std::vector<int>{3}), sampledBefore(1);
         auto seen = DeviceArray<unsigned>::uncleared(static_cast<size_t>(samples) * ((vocabulary + 31) / 32));
-        for (const std::string name : {"sample", "sample_smem"}) {
-            DeviceArray<int> sampled(samples);
-            DeviceArray<unsigned long long> tokenSlots(samples);
-            DeviceArray<SampleReport> reports(samples);
-            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
-            kernels(name, {dim3(samples), 1024, shared}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
-                    static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(history.get()), seen.get(),
-                    copies.get(), static_cast<const int*>(step.get()), sampled.get(),
-                    static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
-            const std::vector<unsigned long long> words = tokenSlots.download();
-            const std::vector<SampleReport> reported = reports.download();
-            for (int s = 0; s < samples; s++) {
-                const auto from = logits.begin() + static_cast<size_t>(s) * stride;
-                const std::vector<float> row(from, from + vocabulary);
-                const int token = requests[s].reported;
-                const std::string what = name + ", vocabulary " + std::to_string(vocabulary) + ", reported token " +
-                                         std::to_string(token) + ", logits " + std::to_string(s / tokens);
-                report(words[s] == (3ull << 32 | static_cast<unsigned>(token)), what, "slot " + std::to_string(words[s]));
-                report(reported[s].rank == ranks[s], what, "rank " + std::to_string(reported[s].rank));
-                if (std::isfinite(row[token])) {
-                    const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
-                    report(wrong.empty(), what + ", report", wrong);
-                }
+        DeviceArray<int> sampled(samples);
+        DeviceArray<unsigned long long> tokenSlots(samples);
+        DeviceArray<SampleReport> reports(samples);
+        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+                static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(history.get()), seen.get(),
+                copies.get(), static_cast<const int*>(step.get()), sampled.get(),
+                static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
+        const std::vector<unsigned long long> words = tokenSlots.download();
+        const std::vector<SampleReport> reported = reports.download();
+        for (int s = 0; s < samples; s++) {
+            const auto from = logits.begin() + static_cast<size_t>(s) * stride;
+            const std::vector<float> row(from, from + vocabulary);
+            const int token = requests[s].reported;
+            const std::string what = "sample, vocabulary " + std::to_string(vocabulary) + ", reported token " +
+                                     std::to_string(token) + ", logits " + std::to_string(s / tokens);
+            report(words[s] == (3ull << 32 | static_cast<unsigned>(token)), what, "slot " + std::to_string(words[s]));
+            report(reported[s].rank == ranks[s], what, "rank " + std::to_string(reported[s].rank));
+            if (std::isfinite(row[token])) {
+                const std::string wrong = wrong_report(reported[s], token, row, requests[s].logprobs);
+                report(wrong.empty(), what + ", report", wrong);
             }
         }
     }

@@ -260,8 +260,11 @@ static void time_sampling(Kernels& kernels, int rows) {
         const char* name;
         SampleRequest request;
         int logprobs = -1;
+        bool masked = false;
     };
     const Way ways[] = {{"greedy", sampling(0)},
+                        {"greedy, masked", sampling(0), -1, true},
+                        {"temperature 1, masked", sampling(1), -1, true},
                         {"temperature 1", sampling(1)},
                         {"top-k 40", sampling(1, 40)},
                         {"top-p 0.9", sampling(1, 0, .9f)},
@@ -270,38 +273,43 @@ static void time_sampling(Kernels& kernels, int rows) {
                         {"min-p 0.05", sampling(1, 0, 1, .05f)},
                         {"greedy, logprobs 0", sampling(0), 0},
                         {"greedy, logprobs 20", sampling(0), 20}};
-    const int vocabulary = 50257, stride = round_up(vocabulary, 128);
-    DeviceArray<int> sampled(rows), before(rows), step(1), history(1);
-    DeviceArray<unsigned> seen(static_cast<size_t>(rows) * ((vocabulary + 31) / 32));
-    DeviceArray<unsigned long long> tokenSlots(rows);
-    DeviceArray<SampleReport> reports(rows);
-    DeviceArray<float> logits[] = {random_array<float>(static_cast<size_t>(rows) * stride, 7, -100, 3),
-                                   random_array<float>(static_cast<size_t>(rows) * stride, 8, 0, .2f)};
-    for (const Way& way : ways) {
-        std::vector<SampleRequest> requests(rows, way.request);
-        for (int r = 0; r < rows; r++) {
-            requests[r].seed = r, requests[r].position = r, requests[r].logprobs = way.logprobs;
-            requests[r].maskStart = requests[r].biasStart = requests[r].reported = -1;
-        }
-        DeviceArray<SampleRequest> parameters(requests);
-        std::printf("SAMPLING rows %3d %-20s", rows, way.name);
-        for (const std::string name : {"sample", "sample_smem"}) {
-            const size_t shared = RANKING_BYTES + (name == "sample" ? 0 : 16ull * ceil_div(vocabulary, 4));
+    for (const int vocabulary : {50257, 151936}) {
+        const int stride = round_up(vocabulary, 128);
+        const size_t size = static_cast<size_t>(rows) * stride;
+        DeviceArray<int> sampled(rows), before(rows), step(1);
+        DeviceArray<unsigned> seen(static_cast<size_t>(rows) * ((vocabulary + 31) / 32));
+        DeviceArray<unsigned long long> tokenSlots(rows);
+        DeviceArray<SampleReport> reports(rows);
+        DeviceArray<float> logits[] = {random_array<float>(size, 7, -100, 3), random_array<float>(size, 8, 0, .2f)};
+        auto copies = DeviceArray<float>::uncleared(size);
+        std::mt19937 random(1);
+        std::vector<int> masks(ceil_div(vocabulary, 32));
+        for (int& word : masks) word = static_cast<int>(random());
+        DeviceArray<int> history(masks);
+        for (const Way& way : ways) {
+            std::vector<SampleRequest> requests(rows, way.request);
+            for (int r = 0; r < rows; r++) {
+                requests[r].seed = r, requests[r].position = r, requests[r].logprobs = way.logprobs;
+                requests[r].biasStart = requests[r].reported = -1;
+                requests[r].maskStart = way.masked ? 0 : -1;
+            }
+            DeviceArray<SampleRequest> parameters(requests);
+            std::printf("SAMPLING vocabulary %6d rows %3d %-22s", vocabulary, rows, way.name);
             for (DeviceArray<float>& row : logits) {
                 std::printf("  %6.1f", median_micros(
                                            kernels,
                                            [&] {
-                                               kernels(name, {dim3(rows), 1024, shared}, static_cast<const float*>(row.get()),
-                                                       vocabulary, stride, static_cast<const SampleRequest*>(parameters.get()),
-                                                       static_cast<const int*>(history.get()), seen.get(),
-                                                       static_cast<float*>(nullptr), static_cast<const int*>(step.get()),
-                                                       sampled.get(), static_cast<const int*>(before.get()), tokenSlots.get(),
-                                                       reports.get());
+                                               kernels("sample", {dim3(rows), 1024, RANKING_BYTES},
+                                                       static_cast<const float*>(row.get()), vocabulary, stride,
+                                                       static_cast<const SampleRequest*>(parameters.get()),
+                                                       static_cast<const int*>(history.get()), seen.get(), copies.get(),
+                                                       static_cast<const int*>(step.get()), sampled.get(),
+                                                       static_cast<const int*>(before.get()), tokenSlots.get(), reports.get());
                                            },
                                            11));
             }
+            std::printf(" us\n");
         }
-        std::printf(" us\n");
     }
 }
 
@@ -360,7 +368,7 @@ int main(int argc, char** argv) {
     }
     Kernels kernels(argv[1], ".sm_90a.cubin");
     if (!std::strcmp(argv[2], "sampling")) {
-        std::printf("us of sample, of sample_smem; each for logits of deviation 3, then of 0.2\n");
+        std::printf("us for logits of deviation 3, then of 0.2\n");
         for (int i = 3; i < argc; i++) time_sampling(kernels, std::atoi(argv[i]));
         return 0;
     }

@@ -22,6 +22,9 @@ import java.util.Map;
 final class ForwardPass {
     private static final float LOG2_E = 1.442695f;
 
+    /** Shared memory of the sampling kernel: the histogram and the list of {@code ranking.cuh}. */
+    private static final int RANKING_BYTES = 20 * 1024;
+
     /** Blocks per SM that widen pages. */
     private static final int WIDENING_BLOCKS = 8;
 
@@ -93,7 +96,6 @@ final class ForwardPass {
     private final DeviceWeights weights;
     private final StepBuffers buffers;
     private final Launcher launcher;
-    private final SampleKernel sampling;
     private final boolean plainAttention;
     /** Whether weights are int8, with scales and without norm weights folded in. */
     private final boolean scaled;
@@ -127,7 +129,6 @@ final class ForwardPass {
             DeviceWeights weights,
             StepBuffers buffers,
             Launcher launcher,
-            SampleKernel sampling,
             int multiprocessors,
             KvGeometry kv,
             List<PendingStep> pendingSteps) {
@@ -136,7 +137,6 @@ final class ForwardPass {
         this.weights = weights;
         this.buffers = buffers;
         this.launcher = launcher;
-        this.sampling = sampling;
         this.plainAttention = shape.plainAttention();
         this.scaled = shape.weights().scalesOutputs();
         this.gqa = new GqaAttention(shape.headPad(), shape.kvElementBytes());
@@ -699,10 +699,10 @@ final class ForwardPass {
      */
     void draw(int buffer, int samples) {
         long inputs = buffers.sampleInputs()[buffer];
-        launcher.kernel(sampling.name())
+        launcher.kernel("sample")
                 .grid(samples, 1)
                 .block(1024)
-                .shared(sampling.sharedBytes())
+                .shared(RANKING_BYTES)
                 .address(buffers.logits())
                 .integer(spec.vocabularySize())
                 .integer(shape.paddedVocabulary())

@@ -113,10 +113,7 @@ final class RunnerLoader {
 
     private CudaRank build() {
         DeviceWeights packed = new WeightUpload(weights, shape, memory, stream, launcher).run();
-        SampleKernel sampling =
-                SampleKernel.of(shape.spec().vocabularySize(), modules.target().isHopper());
-        StepBuffers.Plan plan =
-                StepBuffers.plan(shape, limits, sampling, kernels.widePages(limits), kernels.fusesNorms());
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, kernels.widePages(limits), kernels.fusesNorms());
         KvGeometry kv = KvSizing.geometry(shape, limits, memory.freeBytes(), plan.bytes(), device);
         StepBuffers buffers = plan.allocate(memory, kv.bytes());
         memory.seal();
@@ -140,8 +137,8 @@ final class RunnerLoader {
                     logprobSlots,
                     releases.add(Driver.createEvent(), Driver::destroy)));
         }
-        ForwardPass forward = new ForwardPass(
-                shape, packed, buffers, launcher, sampling, multiprocessors, pages.of(kv), pendingSteps);
+        ForwardPass forward =
+                new ForwardPass(shape, packed, buffers, launcher, multiprocessors, pages.of(kv), pendingSteps);
         CudaRank.Device resources = new CudaRank.Device(context, modules, memory, host, stream, launcher, releases);
         StepBudget budget = StepBudget.of(shape, multiprocessors);
         return new CudaRank(resources, shape, limits, budget, kv, packed, buffers, forward, pendingSteps);

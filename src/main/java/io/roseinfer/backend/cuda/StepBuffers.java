@@ -118,7 +118,7 @@ final class StepBuffers {
      * @param fusedNorms whether norms are fused into GEMMs, which need a panel copy of the residual stream and its moments; then only
      *     sampled rows are normalized by a kernel
      */
-    static Plan plan(ModelShape shape, RunnerLimits limits, SampleKernel sampling, int widePages, boolean fusedNorms) {
+    static Plan plan(ModelShape shape, RunnerLimits limits, int widePages, boolean fusedNorms) {
         long samples = limits.maxSamples();
         int panelRows = ModelShape.roundUp(Math.max(limits.maxTokens(), limits.maxRows()), 8);
         int sampledRows = Math.min(ModelShape.roundUp(limits.maxSamples(), 8), panelRows);
@@ -151,8 +151,8 @@ final class StepBuffers {
         plan.add(Buffer.BEST, 8L * samples * (shape.paddedVocabulary() / 64));
         plan.add(Buffer.LOGITS, 4L * samples * shape.paddedVocabulary());
         plan.add(Buffer.SEEN, 4L * samples * Math.ceilDiv(shape.spec().vocabularySize(), 32));
-        // For masks, biases and penalties, unless the sampling kernel keeps the row in shared memory.
-        plan.add(Buffer.LOGIT_COPIES, sampling.inSharedMemory() ? UNUSED : 4L * samples * shape.paddedVocabulary());
+        // For masks, biases and penalties.
+        plan.add(Buffer.LOGIT_COPIES, 4L * samples * shape.paddedVocabulary());
         plan.add(Buffer.EVEN_SAMPLED, 4L * samples);
         plan.add(Buffer.ODD_SAMPLED, 4L * samples);
         return plan;

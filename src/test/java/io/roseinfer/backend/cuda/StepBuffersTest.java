@@ -65,8 +65,7 @@ class StepBuffersTest {
         ModelSpec spec = Families.shape(model).orElseThrow();
         ModelShape shape = ModelShape.of(spec, type, KvPrecision.AUTO, Shard.WHOLE);
         RunnerLimits limits = new RunnerLimits(rows, tokens, 16, 0);
-        SampleKernel sampling = SampleKernel.of(spec.vocabularySize(), hopper);
-        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, sampling, 0, hopper);
+        StepBuffers.Plan plan = StepBuffers.plan(shape, limits, 0, hopper);
         long promised = plan.bytes();
         StepBuffers buffers = plan.allocate(memory, POOL_BYTES);
         assertThat(account.bytes()).isEqualTo(promised + POOL_BYTES);
@@ -82,8 +81,7 @@ class StepBuffersTest {
     void activations_fit_the_largest_step_in_whole_panels(int rows, int tokens, int panelRows) {
         ModelShape shape =
                 ModelShape.of(Families.shape("gpt2").orElseThrow(), ElementType.F16, KvPrecision.AUTO, Shard.WHOLE);
-        SampleKernel sampling = SampleKernel.of(50257, true);
-        StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), sampling, 0, true)
+        StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(rows, tokens, 16, 0), 0, true)
                 .allocate(memory, POOL_BYTES);
         assertThat(buffers.panelRows()).isEqualTo(panelRows);
         assertThat(account.sizes.get((int) buffers.x() - 1)).isEqualTo(4L * panelRows * 768);
@@ -94,8 +92,7 @@ class StepBuffersTest {
     @ValueSource(booleans = {false, true})
     void fused_and_separate_norms_have_their_buffers(boolean fused) {
         ModelShape shape = llama8b();
-        StepBuffers buffers = StepBuffers.plan(
-                        shape, new RunnerLimits(16, 2056, 16, 0), SampleKernel.of(128_256, true), 0, fused)
+        StepBuffers buffers = StepBuffers.plan(shape, new RunnerLimits(16, 2056, 16, 0), 0, fused)
                 .allocate(memory, POOL_BYTES);
         assertThat(account.sizes.get((int) buffers.moments() - 1)).isEqualTo(fused ? 8L * 2056 * (4096 / 64) : 16);
         assertThat(account.sizes.get((int) buffers.xPanels() - 1)).isEqualTo(fused ? 2L * 2056 * 4096 : 16);
@@ -119,12 +116,7 @@ class StepBuffersTest {
                 EngineOptions.defaults().withKvBlocks(0).withScheduler(scheduler), shape.spec());
         KernelChoice kernels =
                 new KernelChoice(TileTable.load().of(shape.layerWeights(), shape.weights()), shape, 16, hopper, false);
-        long scratch = StepBuffers.plan(
-                        shape,
-                        limits,
-                        SampleKernel.of(shape.spec().vocabularySize(), hopper),
-                        kernels.widePages(limits),
-                        kernels.fusesNorms())
+        long scratch = StepBuffers.plan(shape, limits, kernels.widePages(limits), kernels.fusesNorms())
                 .bytes();
         return KvSizing.geometry(shape, limits, freeBesideWeights(shape), scratch, "device cuda:0");
     }

@@ -219,15 +219,13 @@ class StepLaunchesTest {
         TilePlans plans = TABLE.of(shape.layerWeights(), shape.weights());
         KernelChoice choice = new KernelChoice(plans, shape, blockSize, hopper, invariant);
         RunnerLimits limits = new RunnerLimits(256, 4144, blockSize, 0);
-        SampleKernel sampling = SampleKernel.of(shape.spec().vocabularySize(), hopper);
-        StepBuffers buffers = StepBuffers.plan(shape, limits, sampling, choice.widePages(limits), choice.fusesNorms())
+        StepBuffers buffers = StepBuffers.plan(shape, limits, choice.widePages(limits), choice.fusesNorms())
                 .allocate(memory, 1L << 30);
         ForwardPass forward = new ForwardPass(
                 shape,
                 weights(shape, memory),
                 buffers,
                 new Launcher(recorder),
-                sampling,
                 MULTIPROCESSORS,
                 new KvGeometry(blockSize, 256, 1L << 30),
                 List.of(pending(0), pending(1)));

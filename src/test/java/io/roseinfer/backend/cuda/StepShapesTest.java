@@ -242,14 +242,6 @@ class StepShapesTest {
         assertThat(odd.of(tokens, rows, rows, decodeRows).attention()).isEqualTo(Attention.PREFILL);
     }
 
-    @ParameterizedTest
-    @CsvSource({"50257, true, sample_smem", "50304, true, sample_smem", "60000, true, sample", "50257, false, sample"})
-    void sample_kernel_keeps_a_fitting_row_in_shared_memory(int vocabulary, boolean hopper, String name) {
-        SampleKernel kernel = SampleKernel.of(vocabulary, hopper);
-        assertThat(kernel.name()).isEqualTo(name);
-        assertThat(kernel.sharedBytes()).isLessThanOrEqualTo(kernel.inSharedMemory() ? 232_448 - 2048 : 48 * 1024);
-    }
-
     @Test
     void blocks_not_multiple_of_16_use_the_prefill_kernel() {
         StepKernels odd = new KernelChoice(PLANS, GPT2, 24, true, false).of(64, 64, 64, 64);
