@@ -311,6 +311,13 @@ enum PlantedBug {
             1,
             "scheduler.BlockAllocatorTest#sequence_at_the_restart_limit_waits_until_all_can_grow"),
 
+    NO_BLOCK_LEFT_FOR_ACTIVE_SEQUENCES(
+            "scheduler.BlockAllocator",
+            "requiredBlocks",
+            Edit.withAnswer("active", 0),
+            1,
+            "scheduler.BlockAllocatorTest#admission_leaves_a_block_for_each_active_sequence_to_grow_into"),
+
     SHARE_GRANTED_TO_EACH_STEP(
             "engine.EngineLoop",
             "onFirstAdmission",

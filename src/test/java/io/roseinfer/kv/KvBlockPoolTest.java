@@ -52,6 +52,26 @@ class KvBlockPoolTest {
     }
 
     @Test
+    void reuse_that_is_put_back_is_not_among_the_hits_of_a_block() {
+        KvBlockPool pool = new KvBlockPool(2, 1, true);
+        List<Integer> hits = new ArrayList<>();
+        pool.setRanks((table, index, count) -> {
+            hits.add(count);
+            return 0;
+        });
+        int[] tokens = {7, 8};
+        BlockTable table = new BlockTable(pool, 2);
+        assertThat(table.grow(1)).isTrue();
+        table.publish(tokens, 1);
+        table.release();
+        assertThat(table.reuse(tokens, 2)).isOne();
+        table.putBack();
+        assertThat(table.reuse(tokens, 2)).isOne();
+        table.release();
+        assertThat(hits).containsExactly(0, 1);
+    }
+
+    @Test
     void check_finds_a_reference_without_a_table() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         pool.allocate();

@@ -28,6 +28,25 @@ class BlockAllocatorTest {
         return sequence;
     }
 
+    private BlockAllocator allocator(SequenceQueues queues) {
+        SchedulerOptions options = SchedulerOptions.defaults();
+        WaitingQueue waitingQueue = new WaitingQueue(1, options.policies());
+        Admission view = new Admission(options, queues, waitingQueue, 0, pool);
+        return new BlockAllocator(pool, queues, PreemptionPolicy.youngest(), view, waitingQueue, new WritableStep());
+    }
+
+    @Test
+    void admission_leaves_a_block_for_each_active_sequence_to_grow_into() {
+        SequenceQueues queues = new SequenceQueues();
+        BlockAllocator blocks = allocator(queues);
+        Sequence waits = new Sequence(1, this, new int[9], 20, SamplingParams.greedy(), 0, new int[0]);
+        waits.table().setPool(pool);
+        for (int actives = 0; actives < 6; actives++) {
+            assertThat(blocks.requiredBlocks(waits)).isEqualTo(3 + actives);
+            active(queues, new Random(actives));
+        }
+    }
+
     /**
      * Then no growth of any active sequence can exhaust the pool, so it is not preempted again.
      */
@@ -36,15 +55,7 @@ class BlockAllocatorTest {
         for (long seed = 0; seed < 100; seed++) {
             Random random = new Random(seed);
             SequenceQueues queues = new SequenceQueues();
-            WaitingQueue waitingQueue =
-                    new WaitingQueue(1, SchedulerOptions.defaults().policies());
-            BlockAllocator blocks = new BlockAllocator(
-                    pool,
-                    queues,
-                    PreemptionPolicy.youngest(),
-                    new Admission(SchedulerOptions.defaults(), queues, waitingQueue, 0, pool),
-                    waitingQueue,
-                    new WritableStep());
+            BlockAllocator blocks = allocator(queues);
             List<Sequence> all = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
                 all.add(active(queues, random));
