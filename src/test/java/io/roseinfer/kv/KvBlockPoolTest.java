@@ -72,6 +72,27 @@ class KvBlockPoolTest {
     }
 
     @Test
+    void evicted_block_is_ranked_without_the_hits_of_its_earlier_tokens() {
+        KvBlockPool pool = new KvBlockPool(1, 1, true);
+        List<Integer> hits = new ArrayList<>();
+        pool.setRanks((table, index, count) -> {
+            hits.add(count);
+            return 0;
+        });
+        BlockTable table = new BlockTable(pool, 1);
+        int[] tokens = {7, 8};
+        assertThat(table.grow(1)).isTrue();
+        table.publish(tokens, 1);
+        table.release();
+        assertThat(table.reuse(tokens, 2)).isOne();
+        table.release();
+        assertThat(table.grow(1)).isTrue();
+        table.publish(new int[] {9}, 1);
+        table.release();
+        assertThat(hits).containsExactly(0, 1, 0);
+    }
+
+    @Test
     void check_finds_a_reference_without_a_table() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         pool.allocate();

@@ -65,6 +65,14 @@ class SamplerTest {
     }
 
     @Test
+    void rank_counts_larger_logits_and_equal_ones_of_lower_ids() {
+        float[] logits = {9, 1, 3, 3, 2, Float.NEGATIVE_INFINITY};
+        Sampler sampler = new Sampler(5);
+        assertThat(IntStream.range(0, 5).map(token -> sampler.rank(logits, 1, token)))
+                .containsExactly(4, 1, 2, 3, 5);
+    }
+
+    @Test
     void greedy_chooses_the_largest_logit_and_the_lowest_id_on_a_tie() {
         assertThat(greedy(1, 3, 3, 2)).isEqualTo(1);
         assertThat(greedy(-5, -4, -4)).isEqualTo(1);

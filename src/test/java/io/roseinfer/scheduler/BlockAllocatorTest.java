@@ -47,6 +47,23 @@ class BlockAllocatorTest {
         }
     }
 
+    @Test
+    void policy_preempts_a_guarded_sequence_up_to_the_restart_limit() {
+        SequenceQueues queues = new SequenceQueues();
+        BlockAllocator blocks = allocator(queues);
+        Sequence unused = active(queues, new Random(1));
+        Sequence younger = new Sequence(1, this, new int[9], 20, SamplingParams.greedy(), 0, new int[0]);
+        younger.setArrival(1, 0);
+        younger.table().setPool(pool);
+        for (int preemption = 0; preemption < Scheduler.MAX_RESTARTS; preemption++) {
+            queues.activate(younger);
+            assertThat(blocks.preempt(younger, true)).isTrue();
+        }
+        queues.activate(younger);
+        assertThat(blocks.preempt(younger, true)).isFalse();
+        assertThat(blocks.preempt(younger, false)).isTrue();
+    }
+
     /**
      * Then no growth of any active sequence can exhaust the pool, so it is not preempted again.
      */
