@@ -2,8 +2,8 @@
 // seeded random number. Order and semantics are io.roseinfer.sampling.Sampler's, so a request gets the same token on any device.
 // Also the requested log-probabilities, of the logits before any change. A sample may report a given token instead of drawing one.
 //
-// Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row, which L1 keeps up to about
-// 50,000 logits. The logits are not changed, but copied if they have to be.
+// Only a short list is sorted: include/ranking.cuh answers order queries in a few passes over the row. The logits are not changed,
+// but copied if they have to be.
 //
 // The random number is a function of (seed, position): SplitMix64, as on the host. Weights are single-precision exponentials
 // summed exactly in integers, so a request's token does not depend on the other samples.

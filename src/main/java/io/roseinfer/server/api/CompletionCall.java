@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
  * @param clamped whether the maximum number of tokens was reduced because the context is shorter
  * @param grammarField the field that restricts the request to a grammar; empty if there is none
  * @param ignored unknown fields
- * @param settings those that the response repeats, if it does
+ * @param settings the settings that a response of {@code /v1/responses} repeats; empty for other paths
  */
 public record CompletionCall(
         List<int[]> prompts,
