@@ -38,8 +38,23 @@ final class GrammarSize {
     /** Maximum digits of {@code multipleOf} after the point. */
     static final int MULTIPLE_SCALE = 100;
 
-    /** Maximum schemas, after combination. */
+    /** Maximum schemas of a document, and after combination. */
     static final int SCHEMAS = 20_000;
+
+    /** Maximum elements of a keyword whose elements are read one by one, such as {@code properties}. */
+    static final int KEYWORD_SIZE = 2_000;
+
+    /** Maximum branches of {@code oneOf}, which are compared in pairs. */
+    static final int ONE_OF = 100;
+
+    /** Maximum patterns of {@code patternProperties}, which divide each other. */
+    static final int NAME_PATTERNS = 50;
+
+    /** Maximum values of an {@code enum}. */
+    static final int ENUM_VALUES = 20_000;
+
+    /** Maximum numbers, arrays and objects of an {@code enum}, which are combined with each other. */
+    static final int COMBINED_VALUES = 1_000;
 
     /** Maximum alternatives of one value's arrays or objects. */
     static final int ALTERNATIVES = 1_000;

@@ -66,16 +66,6 @@ final class GrammarWork {
         }
     }
 
-    /**
-     * Requires room for steps that are counted later, so that work beyond the limit fails before it starts; without
-     * effect outside of bounded work.
-     */
-    static void require(long steps) {
-        if (CURRENT.isBound()) {
-            CURRENT.get().checkRoom(steps);
-        }
-    }
-
     /** Counts steps of regular languages; without effect outside of compiling. */
     static void addLanguages(long steps) {
         if (CURRENT.isBound() && CURRENT.get().countsLanguages) {
@@ -85,11 +75,7 @@ final class GrammarWork {
 
     private void count(long steps) {
         counter.add(steps);
-        checkRoom(0);
-    }
-
-    private void checkRoom(long steps) {
-        if (counter.count() + steps > max) {
+        if (counter.count() > max) {
             throw new BadInput(what + " takes more than " + max
                     + " steps (the limit); simplify its rules, patterns, numbers and combined schemas");
         }

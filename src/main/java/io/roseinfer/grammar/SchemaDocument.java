@@ -60,6 +60,18 @@ final class SchemaDocument {
     private static final Set<String> SCHEMA_MAPS =
             Set.of("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties");
 
+    /** Maximum elements by keyword. */
+    private static final Map<String, Integer> MAX_SIZES = Map.of(
+            "allOf", GrammarSize.KEYWORD_SIZE,
+            "anyOf", GrammarSize.KEYWORD_SIZE,
+            "enum", GrammarSize.ENUM_VALUES,
+            "items", GrammarSize.KEYWORD_SIZE,
+            "oneOf", GrammarSize.ONE_OF,
+            "patternProperties", GrammarSize.NAME_PATTERNS,
+            "prefixItems", GrammarSize.KEYWORD_SIZE,
+            "properties", GrammarSize.KEYWORD_SIZE,
+            "required", GrammarSize.KEYWORD_SIZE);
+
     /** Every keyword of draft 4 to 2020-12, also those that are rejected. */
     private static final Set<String> KEYWORDS = Set.of(("$schema $id id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef"
                     + " $recursiveAnchor $vocabulary $comment $defs definitions $data type enum const allOf anyOf oneOf not if"
@@ -79,6 +91,7 @@ final class SchemaDocument {
     private final Map<String, Integer> dynamicAnchors = new HashMap<>();
     private final IdentityHashMap<JsonNode, String> bases = new IdentityHashMap<>();
     private final List<String> unknown = new ArrayList<>();
+    private int schemas = 1;
 
     SchemaDocument(JsonNode root) {
         this.root = root;
@@ -149,19 +162,50 @@ final class SchemaDocument {
             String keyword = entry.getKey();
             String at = pointer + "/" + keyword;
             JsonNode value = entry.getValue();
+            requireSmall(keyword, value, at);
             if (!KEYWORDS.contains(keyword)) {
                 unknown.add(at);
             } else if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
                 index(value, base, at);
             } else if (SCHEMA_LISTS.contains(keyword) && value.isArray()) {
+                addSchemas(value.size());
                 for (int i = 0; i < value.size(); i++) {
                     index(value.get(i), base, at + "/" + i);
                 }
             } else if (SCHEMA_MAPS.contains(keyword) && value.isObject()) {
+                addSchemas(value.size());
                 for (Map.Entry<String, JsonNode> element : value.properties()) {
                     index(element.getValue(), base, at + "/" + element.getKey());
                 }
             }
+        }
+    }
+
+    /** Requires that the elements of a keyword can be read in little time, before any is. */
+    private static void requireSmall(String keyword, JsonNode value, String pointer) {
+        Integer max = MAX_SIZES.get(keyword);
+        if (max == null || !(value.isArray() || SCHEMA_MAPS.contains(keyword))) {
+            return;
+        }
+        requireFew(value.size(), max, "elements of ", pointer);
+        if (keyword.equals("enum") && value.size() > GrammarSize.COMBINED_VALUES) {
+            int combined = 0;
+            for (JsonNode one : value) {
+                combined += one.isNumber() || one.isContainer() ? 1 : 0;
+            }
+            requireFew(combined, GrammarSize.COMBINED_VALUES, "numbers, arrays and objects of ", pointer);
+        }
+    }
+
+    private void addSchemas(int count) {
+        schemas += count;
+        requireFew(schemas, GrammarSize.SCHEMAS, "schemas of ", "the document");
+    }
+
+    private static void requireFew(int count, int max, String what, String of) {
+        if (count > max) {
+            throw GrammarSize.exceeded(
+                    "the number of " + what + Quoted.value(of), count, "at most " + max + "; split the schema");
         }
     }
 

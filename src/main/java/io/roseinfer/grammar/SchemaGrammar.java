@@ -479,8 +479,6 @@ final class SchemaGrammar {
                 || shape.max() < (shape.others().isEmpty() ? declared.size() : ObjectShape.UNBOUNDED);
         boolean ordered = !counted && !shape.required().isEmpty();
         GrammarWork.add((long) PROPERTY_STEPS * declared.size() * (ordered ? 1 : 2));
-        GrammarWork.require(
-                reader.minSteps(declared.stream().map(shape::at).toList()));
         Rest rest = rest(name, shape);
         List<Expression> alternatives = new ArrayList<>();
         if (shape.required().isEmpty() && shape.min() == 0 && shape.some().isEmpty()) {

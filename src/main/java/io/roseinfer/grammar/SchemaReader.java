@@ -7,7 +7,6 @@ import io.roseinfer.grammar.DecimalSet.Relation;
 import io.roseinfer.grammar.ObjectShape.Names;
 import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -101,19 +100,6 @@ final class SchemaReader {
         }
         shapes.put(all, shape);
         return shape;
-    }
-
-    /** Returns the minimum steps of reading the shapes of all of these conditions. */
-    long minSteps(Collection<All> conditions) {
-        Set<Condition> unread = new HashSet<>();
-        for (All all : conditions) {
-            for (Condition condition : all.conditions()) {
-                if (condition instanceof Condition.Schema && !single.containsKey(condition)) {
-                    unread.add(condition);
-                }
-            }
-        }
-        return (long) SCHEMA_STEPS * unread.size();
     }
 
     private ValueShape shape(Condition condition) {

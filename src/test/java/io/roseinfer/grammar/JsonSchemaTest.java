@@ -244,21 +244,48 @@ class JsonSchemaTest {
                 .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
     }
 
-    /** The first property is malformed, which would be reported if it were read. */
-    @Test
-    void properties_beyond_the_limit_fail_before_the_first_is_read() {
-        String properties = IntStream.range(0, 20_000)
-                .mapToObj(i -> "\"p" + i + "\":{\"type\":\"string\"}")
-                .collect(Collectors.joining(","));
-        assertThatThrownBy(() -> Grammar.jsonSchema("{\"properties\":{\"bad\":{\"type\":1}," + properties + "}}"))
+    /** The keyword is next to a malformed one, which is reported if schemas are read. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '~',
+            value = {
+                "2000; {`properties`:{`bad`:{`type`:1},LIST}}; `a%d`:{}",
+                "2000; {`allOf`:[{`type`:1},LIST]}; {`minimum`:%d}",
+                "2000; {`anyOf`:[{`type`:1},LIST]}; {`const`:`%d`}",
+                "2000; {`prefixItems`:[{`type`:1},LIST]}; {}",
+                "2000; {`items`:[{`type`:1},LIST]}; {}",
+                "2000; {`type`:1,`required`:[`x`,LIST]}; `a%d`",
+                "100; {`oneOf`:[{`type`:1},LIST]}; {`const`:`%d`}",
+                "50; {`patternProperties`:{`bad`:{`type`:1},LIST}}; `^a%d$`:{}",
+                "20000; {`type`:1,`enum`:[`x`,LIST]}; `a%d`",
+                "1000; {`type`:1,`enum`:[`x`,1,LIST]}; %d.5",
+                "1000; {`type`:1,`enum`:[`x`,1,LIST]}; [%d]",
+                "20000; {`type`:1,`$defs`:{LIST}}; `a%d`:{}"
+            })
+    void large_keyword_is_rejected_before_schemas_are_read(int max, String schema, String element) {
+        String most = sized(schema, element, max - 1);
+        assertThatThrownBy(() -> Grammar.jsonSchema(most))
                 .isInstanceOf(BadInput.class)
-                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
+                .hasMessageNotContaining("at most");
+        String more = sized(schema, element, max);
+        assertThatThrownBy(() -> Grammar.jsonSchema(more))
+                .isInstanceOf(BadInput.class)
+                .hasMessageMatching("the number of .* is %d; it must be at most %d; split the schema"
+                        .formatted(max + 1, max));
+    }
+
+    private static String sized(String schema, String element, int count) {
+        String list = IntStream.range(0, count).mapToObj(element::formatted).collect(Collectors.joining(","));
+        return schema.replace("LIST", list).replace('`', '"');
     }
 
     @Test
     void work_of_patterns_is_counted() {
-        String patterns = IntStream.range(0, 13_000)
-                .mapToObj(i -> "{\"type\":\"string\",\"pattern\":\"^a%d[bc]{0,9}(d|e|f)*$\"}".formatted(i))
+        String patterns = IntStream.range(0, 13)
+                .mapToObj(i -> IntStream.range(0, 1_000)
+                        .mapToObj("{\"type\":\"string\",\"pattern\":\"^a%d[bc]{0,9}(d|e|f)*$\"}"::formatted)
+                        .collect(Collectors.joining(",", "{\"anyOf\":[", "]}")))
                 .collect(Collectors.joining(","));
         assertThatThrownBy(() -> Grammar.jsonSchema("{\"anyOf\":[" + patterns + "]}"))
                 .isInstanceOf(BadInput.class)

@@ -18,6 +18,7 @@ import io.roseinfer.server.http.RawClient.Answer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -123,12 +124,14 @@ class StructuredOutputsTest {
         String many = IntStream.range(0, 100_000)
                 .mapToObj(each -> "\"v" + each + "\"")
                 .collect(Collectors.joining(","));
-        List<String> schemas = List.of(
-                "{\"oneOf\":[" + branches + "]}", "{\"allOf\":[" + branches + "]}", "{\"enum\":[" + many + "]}");
-        for (String schema : schemas) {
-            Answer answer = ask("guided_json", schema);
+        Map<String, String> limits = Map.of(
+                "{\"oneOf\":[" + branches + "]}", "500000 steps (the limit)",
+                "{\"allOf\":[" + branches + "]}", "500000 steps (the limit)",
+                "{\"enum\":[" + many + "]}", "elements of /enum is 100000; it must be at most 20000");
+        for (Map.Entry<String, String> limit : limits.entrySet()) {
+            Answer answer = ask("guided_json", limit.getKey());
             assertThat(answer.status()).as(answer.body()).isEqualTo(400);
-            assertThat(answer.body()).contains("500000 steps (the limit)");
+            assertThat(answer.body()).contains(limit.getValue());
         }
         assertThat(server.get("/health").status()).isEqualTo(200);
     }
