@@ -29,6 +29,10 @@ class BlockAllocatorTest {
     }
 
     private BlockAllocator allocator(SequenceQueues queues) {
+        return allocator(queues, pool);
+    }
+
+    private static BlockAllocator allocator(SequenceQueues queues, KvBlockPool pool) {
         SchedulerOptions options = SchedulerOptions.defaults();
         WaitingQueue waitingQueue = new WaitingQueue(1, options.policies());
         Admission view = new Admission(options, queues, waitingQueue, 0, pool);
@@ -62,6 +66,48 @@ class BlockAllocatorTest {
         queues.activate(younger);
         assertThat(blocks.preempt(younger, true)).isFalse();
         assertThat(blocks.preempt(younger, false)).isTrue();
+    }
+
+    @Test
+    void sequence_preempted_by_choice_after_one_for_blocks_is_ranked_again() {
+        SequenceQueues queues = new SequenceQueues();
+        Sequence sequence = active(queues, new Random(1));
+        sequence.restartsFirst = true;
+        assertThat(allocator(queues).preempt(sequence, false)).isTrue();
+        assertThat(sequence.restartsFirst).isFalse();
+    }
+
+    /** Adds an active sequence of 5 tokens with one block. */
+    private Sequence growing(SequenceQueues queues, KvBlockPool from, long arrival) {
+        Sequence sequence = new Sequence(arrival, this, new int[5], 40, SamplingParams.greedy(), 0, new int[0]);
+        sequence.setArrival(arrival, 0);
+        sequence.table().setPool(from);
+        assertThat(sequence.table().grow(4)).isTrue();
+        queues.activate(sequence);
+        return sequence;
+    }
+
+    @Test
+    void youngest_sequence_that_is_in_no_step_in_flight_is_preempted_for_blocks() {
+        SequenceQueues queues = new SequenceQueues();
+        KvBlockPool full = new KvBlockPool(3, 4, false);
+        Sequence oldest = growing(queues, full, 0);
+        Sequence middle = growing(queues, full, 1);
+        Sequence youngest = growing(queues, full, 2);
+        youngest.inFlight = 1;
+        assertThat(allocator(queues, full).allocateSlot(oldest)).isTrue();
+        assertThat(middle.isWaiting()).isTrue();
+        assertThat(youngest.isWaiting()).isFalse();
+    }
+
+    @Test
+    void drafts_take_blocks_until_as_many_are_left_as_sequences_are_active() {
+        SequenceQueues queues = new SequenceQueues();
+        KvBlockPool small = new KvBlockPool(7, 4, false);
+        Sequence drafting = growing(queues, small, 0);
+        Sequence unused = growing(queues, small, 1);
+        assertThat(allocator(queues, small).growForDrafts(drafting, 15)).isEqualTo(11);
+        assertThat(small.available()).isEqualTo(2);
     }
 
     /**

@@ -203,6 +203,17 @@ class SchedulerTest {
         assertThat(second.table().block(1)).isEqualTo(first.table().block(1));
     }
 
+    /** The last token of a prompt is always computed, so its block is not reused. */
+    @ParameterizedTest
+    @CsvSource({"4, 8, 0:4", "3, 8, 0:3 1:8", "8, 4, 0:8 1:4", "8, 5, 0:8"})
+    void request_waits_for_a_common_block_that_is_computed_whole_and_that_it_can_reuse(
+            int first, int second, String rows) {
+        Scheduler scheduler = new Scheduler(SchedulerOptions.defaults(), new KvBlockPool(50, 4, true), 1000);
+        add(scheduler, first, 3);
+        add(scheduler, second, 3);
+        assertThat(step(scheduler)).isEqualTo(rows);
+    }
+
     @Test
     void max_active_requests_limits_the_requests_that_hold_blocks() {
         Scheduler scheduler =
@@ -605,6 +616,27 @@ class SchedulerTest {
             assertThat(scheduler.total(StepRecord.Fact.PREEMPTIONS)).isLessThanOrEqualTo(1);
         }
         assertThat(scheduler.hasWork()).isFalse();
+    }
+
+    @Test
+    void row_has_blocks_for_all_of_its_drafts() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(3), new Drafts(8, 8));
+        Sequence sequence = add(scheduler, 4, 9);
+        step(scheduler);
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
+        assertThat(plan.start(0) + plan.count(0)).isEqualTo(8);
+        assertThat(sequence.table().capacity()).isEqualTo(8);
+    }
+
+    @Test
+    void ended_sequence_does_not_keep_its_drafts() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 8));
+        Sequence sequence = add(scheduler, 4, 9);
+        step(scheduler);
+        step(scheduler);
+        assertThat(sequence.drafting).isNotNull();
+        scheduler.end(sequence, FinishReason.CANCELLED);
+        assertThat(sequence.drafting).isNull();
     }
 
     @Test

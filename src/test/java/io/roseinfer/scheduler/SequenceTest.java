@@ -3,6 +3,7 @@ package io.roseinfer.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.sampling.SamplingParams;
 import io.roseinfer.scheduler.policy.WaitingRequest;
@@ -51,6 +52,33 @@ class SequenceTest {
             assertThat(sequence.token(index)).as("token %d", index).isEqualTo(10 + index);
         }
         assertThat(sequence.promptIds()).containsExactly(7, 8, 9);
+    }
+
+    /** Otherwise cached tokens would not be reported. */
+    @Test
+    void sequence_reuses_cached_tokens_only_before_its_next_report() {
+        KvBlockPool caching = new KvBlockPool(10, 4, true);
+        BlockTable table = new BlockTable(caching, 10);
+        assertThat(table.grow(8)).isTrue();
+        table.publish(new int[10], 8);
+        Sequence plain = new Sequence(0, this, new int[10], 20, SamplingParams.greedy(), 0, new int[0]);
+        Sequence reports = plain.newAttempt().setPromptLogprobs(0);
+        plain.table().setPool(caching);
+        reports.table().setPool(caching);
+        assertThat(plain.cachedLength()).isEqualTo(8);
+        assertThat(reports.cachedLength()).isZero();
+        reports.advance(0, 5, 5, 0, 0);
+        assertThat(reports.cachedLength()).isEqualTo(4);
+    }
+
+    @Test
+    void sequence_preempted_for_blocks_is_next_but_not_because_of_its_passes() {
+        Sequence sequence = sequence(10);
+        sequence.timesPassedOver = 3;
+        assertThat(sequence.reachedMaxPasses(3)).isTrue();
+        sequence.restartsFirst = true;
+        assertThat(sequence.reachedMaxPasses(3)).isFalse();
+        assertThat(sequence.mustBeNext(4)).isTrue();
     }
 
     /** It keeps its arrival, its rank and its number of skips. */
