@@ -478,7 +478,7 @@ final class StepPlanner implements StepBuilder {
         int reused = Math.max(sequence.reuse(), sequence.computedElsewhere);
         sequence.deferred = options.prefixCache() && !sequence.isPromptComputed() && isBeingComputed(sequence, plan);
         int cost = sequence.goal() - reused;
-        boolean fits = isSplit(sequence) || cost <= budget || (isFirst && cost <= maxStepTokens);
+        boolean fits = isSplit(sequence) || cost <= budget || (isFirst && cost <= maxStepTokens - plan.tokens());
         if (sequence.deferred || !fits || blocks.requiredBlocks(sequence) > pool.available()) {
             sequence.table().putBack();
             return false;

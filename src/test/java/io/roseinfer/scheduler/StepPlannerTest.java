@@ -159,6 +159,21 @@ class StepPlannerTest {
     }
 
     @Test
+    void oversized_prompt_waits_for_a_step_that_has_room_for_it() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), 10, 10);
+        add(scheduler, 2, 8);
+        add(scheduler, 2, 8);
+        step(scheduler, StepPlannerTest::prefill);
+        add(scheduler, 9, 1);
+        Consumer<StepBuilder> both = step -> {
+            step.decode();
+            step.prefill(1);
+        };
+        assertThat(step(scheduler, both)).isEqualTo("0:1 1:1");
+        assertThat(step(scheduler, step -> step.prefill(1))).isEqualTo("2:9");
+    }
+
+    @Test
     void policy_that_admits_none_may_prefill_afterwards() {
         Scheduler scheduler = scheduler(SchedulerOptions.builder().chunkedPrefill(true));
         add(scheduler, 4, 10);
