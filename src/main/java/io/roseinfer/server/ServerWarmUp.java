@@ -2,6 +2,7 @@ package io.roseinfer.server;
 
 import io.roseinfer.base.Clock;
 import io.roseinfer.engine.Engine;
+import io.roseinfer.grammar.Grammar;
 import io.roseinfer.server.api.ServedModel;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,6 +28,20 @@ public final class ServerWarmUp {
     private static final int MIN_TOKENS = 4;
     private static final int MAX_TOKENS = 64;
 
+    /** A schema with values of every type, patterns, limits and combined schemas. */
+    private static final String SCHEMA = """
+            {"type":"object","required":["a"],"properties":{
+            "a":{"enum":["x","yz",1,2.5,null,true,[1],{"k":1}]},
+            "b":{"type":"string","pattern":"^[ab]*a[ab]{3}$","minLength":2},
+            "c":{"type":"number","minimum":-1.5,"multipleOf":0.5},
+            "d":{"type":"array","items":{"$ref":"#/$defs/d"}},
+            "e":{"oneOf":[{"properties":{"p":{"const":1}},"required":["p"]},
+            {"properties":{"p":{"const":2}},"required":["p"]}]},
+            "f":{"not":{"required":["x"]}},
+            "g":{"allOf":[{"anyOf":[{"required":["x"]},{"required":["y"]}]},{"pattern":"a"},{"pattern":"b"}]}},
+            "patternProperties":{"^x":{"type":"string"},"y$":{"minLength":1}},"$defs":{"d":{"type":"object"}}}
+            """;
+
     /** A typical request; {@code fields} are the fields of its body before the common ones. */
     record SampleCall(String path, String headers, String fields) {
         /** Returns the bytes of the request with this maximum number of tokens. */
@@ -41,12 +56,16 @@ public final class ServerWarmUp {
     private ServerWarmUp() {}
 
     /**
-     * Starts a server, and serves some completions, one by one and then concurrently: at least one, for at most the given
-     * time plus a call or two.
+     * Reads a schema, starts a server, and serves some completions, one by one and then concurrently: at least one, for at
+     * most the given time plus a call or two.
      *
      * @param engine an engine that is closed afterwards, so that these requests are not counted
      */
     public static void run(Engine engine, ServedModel model, long limitNanos, Clock clock, InstantSource time) {
+        if (engine.tokenizer().isPresent()) {
+            // Read but not compiled, which would build a tree of the whole vocabulary.
+            Grammar unused = Grammar.jsonSchema(SCHEMA);
+        }
         ServerOptions options = ServerOptions.of(model.name(), "").withModel(model);
         ServerMetrics metrics = new ServerMetrics(model.name());
         List<SampleCall> sampleCalls = sampleCalls(engine, model);
