@@ -43,6 +43,15 @@ class BlockTableTest {
     }
 
     @Test
+    void table_grows_to_its_maximum_if_the_last_block_is_not_full() {
+        BlockTable table = new BlockTable(new KvBlockPool(20, 4, false), 70);
+        for (int tokens = 1; tokens <= 70; tokens++) {
+            assertThat(table.grow(tokens)).isTrue();
+        }
+        assertThat(table.size()).isEqualTo(18);
+    }
+
+    @Test
     void grow_keeps_its_blocks_when_the_pool_is_exhausted() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);
         BlockTable table = new BlockTable(pool, 16);

@@ -92,6 +92,77 @@ class KvBlockPoolTest {
         assertThat(hits).containsExactly(0, 1, 0);
     }
 
+    private static final int[] TOKENS = {7, 8, 9};
+
+    /** Returns a table with the keys and values of the first two {@link #TOKENS}, in blocks of one token. */
+    private static BlockTable computed(KvBlockPool pool) {
+        BlockTable table = new BlockTable(pool, 3);
+        table.reuse(TOKENS, 3);
+        assertThat(table.grow(2)).isTrue();
+        table.publish(TOKENS, 2);
+        return table;
+    }
+
+    @Test
+    void cached_block_is_ranked_when_its_last_table_releases_it_and_a_free_one_never() {
+        KvBlockPool pool = new KvBlockPool(4, 1, true);
+        List<String> ranked = new ArrayList<>();
+        pool.setRanks((table, index, hits) -> {
+            ranked.add(index + " with " + hits);
+            return 0;
+        });
+        BlockTable first = computed(pool);
+        BlockTable second = computed(pool);
+        assertThat(first.grow(3)).isTrue();
+        first.release();
+        assertThat(ranked).isEmpty();
+        second.release();
+        assertThat(ranked).containsExactly("1 with 1", "0 with 1");
+    }
+
+    @Test
+    void ranks_of_evicted_blocks_are_notified_in_the_order_of_eviction() {
+        KvBlockPool pool = new KvBlockPool(2, 1, true);
+        List<Long> evicted = new ArrayList<>();
+        pool.setRanks(new KvBlockPool.Ranks() {
+            @Override
+            public long rank(BlockTable table, int index, int hits) {
+                return 5L - index;
+            }
+
+            @Override
+            public void evicted(long rank) {
+                evicted.add(rank);
+            }
+        });
+        computed(pool).release();
+        assertThat(new BlockTable(pool, 2).grow(2)).isTrue();
+        assertThat(evicted).containsExactly(4L, 5L);
+    }
+
+    @Test
+    void free_and_cached_blocks_are_available() {
+        KvBlockPool pool = new KvBlockPool(5, 1, true);
+        computed(pool).release();
+        BlockTable held = new BlockTable(pool, 1);
+        assertThat(held.grow(1)).isTrue();
+        assertThat(pool.cached()).isEqualTo(2);
+        assertThat(pool.available()).isEqualTo(4);
+    }
+
+    @Test
+    void evict_all_frees_every_cached_block_that_no_table_lists() {
+        KvBlockPool pool = new KvBlockPool(3, 1, true);
+        BlockTable table = computed(pool);
+        pool.evictAll();
+        assertThat(table.reusable(TOKENS, 3)).isEqualTo(2);
+        table.release();
+        pool.evictAll();
+        assertThat(pool.cached()).isZero();
+        assertThat(pool.available()).isEqualTo(3);
+        pool.check(List.of());
+    }
+
     @Test
     void check_finds_a_reference_without_a_table() {
         KvBlockPool pool = new KvBlockPool(2, 4, false);

@@ -14,6 +14,18 @@ class PastPrefixesTest {
     private static final int AGE = 50;
 
     @Test
+    void change_is_past_after_its_age_without_another_change() {
+        AtomicLong clock = new AtomicLong();
+        PublishedPrefixes now = new PublishedPrefixes(64);
+        PastPrefixes past = new PastPrefixes(now, clock::get, AGE);
+        now.add(7);
+        clock.set(AGE - 1);
+        assertThat(past.countKnown(new long[] {7})).isZero();
+        clock.set(AGE);
+        assertThat(past.countKnown(new long[] {7})).isOne();
+    }
+
+    @Test
     void past_equals_the_set_as_it_was_and_keeps_only_the_changes_within_its_age() {
         AtomicLong clock = new AtomicLong();
         PublishedPrefixes now = new PublishedPrefixes(64);

@@ -35,6 +35,60 @@ class PrefixCacheTest {
         assertThat(second.reuse(prompt(length), length)).isEqualTo(reused);
     }
 
+    @ParameterizedTest
+    @CsvSource({"1,0", "4,0", "5,4", "8,4", "9,8", "12,8", "13,12"})
+    void reusable_and_published_prefixes_are_those_that_an_equal_prompt_reuses(int length, int reused) {
+        PublishedPrefixes published = new PublishedPrefixes(16);
+        KvBlockPool pool = new KvBlockPool(16, BLOCK, true, published);
+        computed(pool, prompt(20)).release();
+        assertThat(new BlockTable(pool, 20).reusable(prompt(20), length)).isEqualTo(reused);
+        assertThat(published.countKnown(PublishedPrefixes.prefixHashes(prompt(length), BLOCK)) * BLOCK)
+                .isEqualTo(reused);
+    }
+
+    @Test
+    void blocks_put_back_are_evicted_last_one_first() {
+        KvBlockPool pool = new KvBlockPool(2, BLOCK, true);
+        computed(pool, prompt(8)).release();
+        BlockTable table = new BlockTable(pool, 9);
+        assertThat(table.reuse(prompt(9), 9)).isEqualTo(8);
+        table.putBack();
+        assertThat(new BlockTable(pool, 4).grow(4)).isTrue();
+        assertThat(new BlockTable(pool, 9).reusable(prompt(9), 9)).isEqualTo(4);
+    }
+
+    @Test
+    void prefix_computed_by_two_tables_is_published_until_its_only_entry_is_evicted() {
+        PublishedPrefixes published = new PublishedPrefixes(8);
+        KvBlockPool pool = new KvBlockPool(8, BLOCK, true, published);
+        List<BlockTable> tables = List.of(new BlockTable(pool, 4), new BlockTable(pool, 4));
+        for (BlockTable table : tables) {
+            assertThat(table.grow(4)).isTrue();
+        }
+        for (BlockTable table : tables) {
+            table.publish(prompt(4), 4);
+        }
+        tables.forEach(BlockTable::release);
+        long[] prefix = PublishedPrefixes.prefixHashes(prompt(5), BLOCK);
+        assertThat(published.countKnown(prefix)).isOne();
+        pool.evictAll();
+        assertThat(published.countKnown(prefix)).isZero();
+    }
+
+    @Test
+    void table_matches_what_another_has_published_only_if_all_tokens_are_equal() {
+        KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
+        BlockTable other = computed(pool, prompt(8));
+        BlockTable equal = new BlockTable(pool, 9);
+        assertThat(equal.reuse(prompt(9), 9)).isEqualTo(8);
+        assertThat(equal.matchesPublishedPrefixOf(other)).isTrue();
+        int[] tokens = {1, 2, 3, 4, 104, 105, 106, 107, 108};
+        computed(pool, tokens).release();
+        BlockTable different = new BlockTable(pool, 9);
+        assertThat(different.reuse(tokens, 9)).isEqualTo(8);
+        assertThat(different.matchesPublishedPrefixOf(other)).isFalse();
+    }
+
     @Test
     void prompts_share_only_the_blocks_of_their_common_prefix() {
         KvBlockPool pool = new KvBlockPool(16, BLOCK, true);
