@@ -86,6 +86,30 @@ class LogitConstraintsTest {
         assertThat(applied(constraints, 9, 9, 1, 2, 3)).containsExactly("5 -Infinity");
     }
 
+    @Test
+    void bad_word_of_one_token_depends_on_no_earlier_tokens() {
+        assertThat(of(TokenConstraints.NONE, new int[] {5}).needsTokens()).isFalse();
+    }
+
+    @Test
+    void biases_of_a_sample_are_at_most_the_stated_maximum() {
+        LogitConstraints all = of(
+                TokenConstraints.NONE.withMinTokens(5).withLogitBias(Map.of(9, -3.5f)), new int[] {5}, new int[] {1, 6
+                });
+        assertThat(applied(all, 9, 1)).hasSize(4);
+        assertThat(applied(all, 9, 9, 1)).hasSize(5);
+        assertThat(all.maxBiases()).isEqualTo(5);
+    }
+
+    @Test
+    void largest_token_id_is_that_of_the_allowed_tokens_and_biases() {
+        assertThat(TokenConstraints.NONE.maxId()).isEqualTo(-1);
+        TokenConstraints allowed = TokenConstraints.NONE.withAllowedTokens(List.of(8, 3));
+        assertThat(allowed.maxId()).isEqualTo(8);
+        assertThat(allowed.withLogitBias(Map.of(9, 1f)).maxId()).isEqualTo(9);
+        assertThat(allowed.withLogitBias(Map.of(2, 1f)).maxId()).isEqualTo(8);
+    }
+
     static Stream<Arguments> wrong() {
         Map<Integer, Float> many = new HashMap<>();
         for (int id = 0; id <= TokenConstraints.MAX_BIASES; id++) {

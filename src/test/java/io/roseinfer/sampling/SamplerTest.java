@@ -73,6 +73,15 @@ class SamplerTest {
     }
 
     @Test
+    void row_without_a_usable_logit_has_no_ranks() {
+        Sampler sampler = new Sampler(2);
+        float none = Float.NEGATIVE_INFINITY;
+        assertThat(sampler.rank(new float[] {none, none}, 0, 0)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(sampler.rank(new float[] {1, Float.NaN}, 0, 0)).isEqualTo(Sampler.NO_TOKEN);
+        assertThat(sampler.rank(new float[] {1, Float.POSITIVE_INFINITY}, 0, 0)).isEqualTo(Sampler.NO_TOKEN);
+    }
+
+    @Test
     void greedy_chooses_the_largest_logit_and_the_lowest_id_on_a_tie() {
         assertThat(greedy(1, 3, 3, 2)).isEqualTo(1);
         assertThat(greedy(-5, -4, -4)).isEqualTo(1);
@@ -140,6 +149,33 @@ class SamplerTest {
                 logitsOf(0.5, 0.3, 0.15, 0.05), SamplingParams.random().withMinP(0.25f), NOTHING);
         assertThat(seen[2]).isPositive();
         assertThat(seen[3]).isZero();
+    }
+
+    /** The sum of their weights may round differently than the sum that top-p compares it with. */
+    @Test
+    void top_k_above_the_number_of_tokens_that_min_p_leaves_draws_one_of_them() {
+        Random random = new Random(3);
+        SamplingParams params = SamplingParams.random().withMinP(0.1f).withTopK(49);
+        for (int round = 0; round < 1000; round++) {
+            float[] logits = new float[50];
+            for (int i = 0; i < logits.length; i++) {
+                logits[i] = (float) (3 * random.nextGaussian());
+            }
+            int token = sample(logits, params, NOTHING, round, 0);
+            double largest =
+                    IntStream.range(0, 50).mapToDouble(i -> logits[i]).max().orElseThrow();
+            assertThat(logits[token] - largest).as("round %d", round).isGreaterThanOrEqualTo(Math.log(0.1) - 1e-6);
+        }
+    }
+
+    /** A token has the numbers from the sum of the weights before it, including that sum. */
+    @Test
+    void draw_between_two_tokens_takes_the_later_one() {
+        Candidates candidates = new Candidates(2);
+        candidates.add(0, 1);
+        candidates.add(1, 1);
+        assertThat(candidates.byId(1)).isOne();
+        assertThat(candidates.choose(2, 1, 2, 0.5)).isOne();
     }
 
     @Test
@@ -368,6 +404,26 @@ class SamplerTest {
         float[] rows = {9, 0, 0, 0, 0, 9};
         assertThat(sampler.sample(rows, 0, OneSample.of(request, 0))).isZero();
         assertThat(sampler.sample(rows, 3, OneSample.of(request, 0))).isEqualTo(2);
+    }
+
+    @Test
+    void draw_top_and_sum_read_the_row_at_its_offset() {
+        Sampler sampler = new Sampler(3);
+        SampleRequest request = new SampleRequest(SamplingParams.random(), 0, NOTHING);
+        float[] rows = {90, 0, 0, 0, 0, 90};
+        assertThat(sampler.sample(rows, 3, OneSample.of(request, 0))).isEqualTo(2);
+        assertThat(sampler.logSumExp(new float[] {90, 90, 90, 1, 1, 1}, 3))
+                .isCloseTo((float) (1 + Math.log(3)), within(1e-6f));
+        int[] top = new int[1];
+        sampler.top(rows, 3, 1, top);
+        assertThat(top).containsExactly(2);
+    }
+
+    @Test
+    void top_lists_the_whole_vocabulary_if_more_tokens_are_requested() {
+        int[] top = new int[5];
+        new Sampler(3).top(new float[] {1, 3, 2}, 0, 5, top);
+        assertThat(top).startsWith(1, 2, 0);
     }
 
     @ParameterizedTest
