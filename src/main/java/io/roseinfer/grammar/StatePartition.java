@@ -31,6 +31,10 @@ final class StatePartition {
     private int groups;
     private final Deque<Integer> open = new ArrayDeque<>();
     private final BitSet isOpen = new BitSet();
+    /** The groups with marked states. */
+    private final int[] touched;
+
+    private int touchedCount;
 
     /**
      * Creates the coarsest partition: accepting states and others.
@@ -48,6 +52,7 @@ final class StatePartition {
         first = new int[count];
         end = new int[count];
         marked = new int[count];
+        touched = new int[count];
         index(next);
         end[0] = count;
         groups = 1;
@@ -61,7 +66,7 @@ final class StatePartition {
                 mark(state);
             }
         }
-        split(0);
+        splitTouched();
     }
 
     private void index(IntBinaryOperator next) {
@@ -89,15 +94,13 @@ final class StatePartition {
             isOpen.clear(splitter);
             int[] targets = Arrays.copyOfRange(order, first[splitter], end[splitter]);
             for (int symbol = 0; symbol < symbols; symbol++) {
-                BitSet touched = new BitSet();
                 for (int target : targets) {
                     int key = symbol * count + target;
                     for (int i = begin[key]; i < begin[key + 1]; i++) {
-                        touched.set(group[sources[i]]);
                         mark(sources[i]);
                     }
                 }
-                touched.stream().forEach(this::split);
+                splitTouched();
             }
         }
         return group;
@@ -105,12 +108,23 @@ final class StatePartition {
 
     /** Moves a state, not yet marked, to the marked ones of its group. */
     private void mark(int state) {
-        int at = marked[group[state]]++;
+        int own = group[state];
+        if (marked[own] == first[own]) {
+            touched[touchedCount++] = own;
+        }
+        int at = marked[own]++;
         int other = order[at];
         order[index[state]] = other;
         index[other] = index[state];
         order[at] = state;
         index[state] = at;
+    }
+
+    private void splitTouched() {
+        for (int i = 0; i < touchedCount; i++) {
+            split(touched[i]);
+        }
+        touchedCount = 0;
     }
 
     /** Makes the marked states of a group a group of their own, unless these are all or none. */
