@@ -382,14 +382,23 @@ final class DecimalSet {
     }
 
     DecimalSet and(DecimalSet other) {
+        if (isEmpty() || other.isEmpty()) {
+            return NONE;
+        }
         return combine(other, "and", (left, right) -> left && right);
     }
 
     DecimalSet or(DecimalSet other) {
+        if (isEmpty() || other.isEmpty()) {
+            return isEmpty() ? other : this;
+        }
         return combine(other, "or", (left, right) -> left || right);
     }
 
     DecimalSet minus(DecimalSet other) {
+        if (isEmpty() || other.isEmpty()) {
+            return this;
+        }
         return combine(other, "not", (left, right) -> left && !right);
     }
 

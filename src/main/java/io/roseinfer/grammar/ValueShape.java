@@ -119,7 +119,7 @@ record ValueShape(
             all |= set.equals(ALL);
             nulls |= set.nulls;
             booleans |= set.booleans;
-            numbers = numbers.isEmpty() ? set.numbers : set.numbers.isEmpty() ? numbers : numbers.or(set.numbers);
+            numbers = numbers.or(set.numbers);
             strings.add(set.strings);
             addAll(arrays, set.arrays, ArrayShape.ANY);
             addAll(objects, set.objects, ObjectShape.ANY);
