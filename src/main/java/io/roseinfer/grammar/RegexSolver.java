@@ -34,9 +34,41 @@ final class RegexSolver {
         REPEAT
     }
 
-    private record Node(Kind kind, List<Integer> operands, CodePointSet set, int min, int max) {
-        static Node of(Kind kind, List<Integer> operands) {
+    /** An expression. Its operands are numbers of nodes, sorted in unions and intersections. */
+    private static final class Node {
+        final Kind kind;
+        final int[] operands;
+        final CodePointSet set;
+        final int min;
+        final int max;
+        private final int hash;
+
+        Node(Kind kind, int[] operands, CodePointSet set, int min, int max) {
+            this.kind = kind;
+            this.operands = operands;
+            this.set = set;
+            this.min = min;
+            this.max = max;
+            hash = (((kind.ordinal() * 31 + Arrays.hashCode(operands)) * 31 + set.hashCode()) * 31 + min) * 31 + max;
+        }
+
+        static Node of(Kind kind, int... operands) {
             return new Node(kind, operands, CodePointSet.NONE, 0, 0);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Node node
+                    && kind == node.kind
+                    && min == node.min
+                    && max == node.max
+                    && Arrays.equals(operands, node.operands)
+                    && set.equals(node.set);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
         }
     }
 
@@ -48,8 +80,8 @@ final class RegexSolver {
     private final int root;
 
     private RegexSolver(Regex regex) {
-        intern(Node.of(Kind.EMPTY, List.of()));
-        intern(Node.of(Kind.NONE, List.of()));
+        intern(Node.of(Kind.EMPTY));
+        intern(Node.of(Kind.NONE));
         any = repeat(chars(CodePointSet.ALL), 0, Regex.Repeat.UNBOUNDED);
         root = nodeOf(regex);
     }
@@ -150,11 +182,19 @@ final class RegexSolver {
         return switch (node.kind) {
             case EMPTY -> true;
             case NONE, CHARS -> false;
-            case CONCAT, AND -> node.operands.stream().allMatch(nullable::get);
-            case OR -> node.operands.stream().anyMatch(nullable::get);
-            case NOT -> !nullable.get(node.operands.getFirst());
+            case CONCAT, AND -> countNullable(node.operands) == node.operands.length;
+            case OR -> countNullable(node.operands) > 0;
+            case NOT -> !nullable.get(node.operands[0]);
             case REPEAT -> node.min == 0;
         };
+    }
+
+    private int countNullable(int... operands) {
+        int count = 0;
+        for (int operand : operands) {
+            count += nullable.get(operand) ? 1 : 0;
+        }
+        return count;
     }
 
     private int nodeOf(Regex regex) {
@@ -178,16 +218,16 @@ final class RegexSolver {
                 yield node;
             }
             case Regex.Or(var alternatives) ->
-                or(alternatives.stream().map(this::nodeOf).toList());
+                or(alternatives.stream().mapToInt(this::nodeOf).toArray());
             case Regex.And(var operands) ->
-                and(operands.stream().map(this::nodeOf).toList());
+                and(operands.stream().mapToInt(this::nodeOf).toArray());
             case Regex.Not(var operand) -> not(nodeOf(operand));
             case Regex.Repeat(var operand, int min, int max) -> repeat(nodeOf(operand), min, max);
         };
     }
 
     private int chars(CodePointSet set) {
-        return set.isEmpty() ? NONE : intern(new Node(Kind.CHARS, List.of(), set, 0, 0));
+        return set.isEmpty() ? NONE : intern(new Node(Kind.CHARS, new int[0], set, 0, 0));
     }
 
     private int concat(int head, int tail) {
@@ -199,46 +239,65 @@ final class RegexSolver {
         }
         Node first = nodes.get(head);
         if (first.kind == Kind.CONCAT) {
-            return concat(first.operands.get(0), concat(first.operands.get(1), tail));
+            return concat(first.operands[0], concat(first.operands[1], tail));
         }
-        return intern(Node.of(Kind.CONCAT, List.of(head, tail)));
+        return intern(Node.of(Kind.CONCAT, head, tail));
     }
 
-    private int or(List<Integer> operands) {
+    private int or(int... operands) {
         return combine(Kind.OR, operands, NONE, any);
     }
 
-    private int and(List<Integer> operands) {
+    private int and(int... operands) {
         return combine(Kind.AND, operands, any, NONE);
     }
 
-    private int combine(Kind kind, List<Integer> operands, int neutral, int absorbing) {
-        TreeSet<Integer> distinct = new TreeSet<>();
+    private int combine(Kind kind, int[] operands, int neutral, int absorbing) {
+        int[] sorted = flat(kind, operands);
+        Arrays.sort(sorted);
+        int size = 0;
+        for (int operand : sorted) {
+            if (operand == absorbing) {
+                return absorbing;
+            }
+            if (operand != neutral && (size == 0 || operand != sorted[size - 1])) {
+                sorted[size++] = operand;
+            }
+        }
+        return switch (size) {
+            case 0 -> neutral;
+            case 1 -> sorted[0];
+            default -> intern(Node.of(kind, Arrays.copyOf(sorted, size)));
+        };
+    }
+
+    /** Returns operands, each one of the same kind replaced by its own operands. */
+    private int[] flat(Kind kind, int... operands) {
+        int size = 0;
+        for (int operand : operands) {
+            Node node = nodes.get(operand);
+            size += node.kind == kind ? node.operands.length : 1;
+        }
+        int[] result = new int[size];
+        int end = 0;
         for (int operand : operands) {
             Node node = nodes.get(operand);
             if (node.kind == kind) {
-                distinct.addAll(node.operands);
+                System.arraycopy(node.operands, 0, result, end, node.operands.length);
+                end += node.operands.length;
             } else {
-                distinct.add(operand);
+                result[end++] = operand;
             }
         }
-        distinct.remove(neutral);
-        if (distinct.contains(absorbing)) {
-            return absorbing;
-        }
-        return switch (distinct.size()) {
-            case 0 -> neutral;
-            case 1 -> distinct.getFirst();
-            default -> intern(Node.of(kind, List.copyOf(distinct)));
-        };
+        return result;
     }
 
     private int not(int operand) {
         Node node = nodes.get(operand);
         if (node.kind == Kind.NOT) {
-            return node.operands.getFirst();
+            return node.operands[0];
         }
-        return operand == NONE ? any : operand == any ? NONE : intern(Node.of(Kind.NOT, List.of(operand)));
+        return operand == NONE ? any : operand == any ? NONE : intern(Node.of(Kind.NOT, operand));
     }
 
     private int repeat(int operand, int min, int max) {
@@ -252,7 +311,7 @@ final class RegexSolver {
         if (least == 1 && max == 1) {
             return operand;
         }
-        return intern(new Node(Kind.REPEAT, List.of(operand), CodePointSet.NONE, least, max));
+        return intern(new Node(Kind.REPEAT, new int[] {operand}, CodePointSet.NONE, least, max));
     }
 
     private int derivative(int state, int codePoint) {
@@ -271,33 +330,33 @@ final class RegexSolver {
         if (known != null) {
             return known;
         }
-        GrammarWork.add(node.operands.size());
+        GrammarWork.add(node.operands.length);
         int result =
                 switch (node.kind) {
                     case CONCAT -> {
-                        int tail = node.operands.get(1);
-                        int head = concat(derivative(node.operands.get(0), codePoint), tail);
-                        yield nullable.get(node.operands.get(0))
-                                ? or(Arrays.asList(head, derivative(tail, codePoint)))
-                                : head;
+                        int tail = node.operands[1];
+                        int head = concat(derivative(node.operands[0], codePoint), tail);
+                        yield nullable.get(node.operands[0]) ? or(head, derivative(tail, codePoint)) : head;
                     }
-                    case OR ->
-                        or(node.operands.stream()
-                                .map(operand -> derivative(operand, codePoint))
-                                .toList());
-                    case AND ->
-                        and(node.operands.stream()
-                                .map(operand -> derivative(operand, codePoint))
-                                .toList());
-                    case NOT -> not(derivative(node.operands.getFirst(), codePoint));
+                    case OR -> or(derivatives(node.operands, codePoint));
+                    case AND -> and(derivatives(node.operands, codePoint));
+                    case NOT -> not(derivative(node.operands[0], codePoint));
                     case REPEAT -> {
-                        int operand = node.operands.getFirst();
+                        int operand = node.operands[0];
                         int max = node.max == Regex.Repeat.UNBOUNDED ? node.max : node.max - 1;
                         yield concat(derivative(operand, codePoint), repeat(operand, Math.max(0, node.min - 1), max));
                     }
                     default -> NONE;
                 };
         derivatives.put(key, result);
+        return result;
+    }
+
+    private int[] derivatives(int[] states, int codePoint) {
+        int[] result = new int[states.length];
+        for (int i = 0; i < states.length; i++) {
+            result[i] = derivative(states[i], codePoint);
+        }
         return result;
     }
 }
