@@ -5,13 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.RoseException.EngineStopped;
+import io.roseinfer.kv.BlockTable;
 import io.roseinfer.kv.KvBlockPool;
+import io.roseinfer.kv.KvProbe;
 import io.roseinfer.metrics.StepRecord;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.sampling.TokenHistory;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
+import io.roseinfer.scheduler.policy.QueueView;
+import io.roseinfer.scheduler.policy.RequestEvents;
+import io.roseinfer.scheduler.policy.RunningRequest;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -300,6 +309,43 @@ class SchedulerTest {
         assertThat(bad.finishReason()).contains(FinishReason.ERROR);
         assertThat(good.finishReason()).isEmpty();
         assertThat(good.token(2)).isEqualTo(5);
+    }
+
+    @Test
+    void row_with_an_unusable_sample_publishes_no_block() {
+        KvBlockPool pool = new KvBlockPool(50, 4, true);
+        Scheduler scheduler = new Scheduler(SchedulerOptions.defaults(), pool, 1000);
+        add(scheduler, 9, 5);
+        scheduler.apply(scheduler.plan(scheduler.newPlan()), new UsableUntil(0));
+        assertThat(new BlockTable(pool, 9).reusable(new int[9], 9)).isZero();
+        scheduler.check();
+    }
+
+    @Test
+    void prompt_without_new_tokens_ends_when_all_of_it_is_computed() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().chunkedPrefill(true).prefillMaxTokens(4), pool(50));
+        Sequence sequence = sequence(9, 0).setPromptLogprobs(0);
+        scheduler.add(sequence);
+        step(scheduler);
+        assertThat(sequence.finishReason()).isEmpty();
+        step(scheduler);
+        assertThat(log).containsExactly("0:4", "0:4");
+        assertThat(sequence.finishReason()).contains(FinishReason.LENGTH);
+    }
+
+    @Test
+    void record_of_a_step_has_its_own_counts() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder(), pool(50));
+        add(scheduler, 5, 3);
+        WritableStep record = new WritableStep();
+        for (int tokens : new int[] {5, 1}) {
+            StepPlan plan = scheduler.plan(scheduler.newPlan());
+            scheduler.record(plan, record);
+            scheduler.apply(plan, sample -> 1);
+            assertThat(record.get(StepRecord.Fact.TOKENS)).isEqualTo(tokens);
+        }
+        assertThat(scheduler.total(StepRecord.Fact.TOKENS)).isEqualTo(6);
     }
 
     @Test
@@ -616,6 +662,100 @@ class SchedulerTest {
             assertThat(scheduler.total(StepRecord.Fact.PREEMPTIONS)).isLessThanOrEqualTo(1);
         }
         assertThat(scheduler.hasWork()).isFalse();
+    }
+
+    @Test
+    void rejected_drafts_are_in_no_published_block() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), new KvBlockPool(50, 4, true), new Drafts(8, 0));
+        Sequence sequence = add(scheduler, 4, 100);
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo("0:5");
+        assertThat(sequence.length()).isEqualTo(6);
+        assertThat(KvProbe.published(sequence.table())).isOne();
+    }
+
+    @Test
+    void accepted_drafts_change_the_totals() {
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Drafts(8, 8));
+        add(scheduler, 4, 100);
+        step(scheduler);
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
+        long before = scheduler.changesOfTotals();
+        scheduler.apply(plan, sample -> 1);
+        assertThat(scheduler.total(StepRecord.Fact.ACCEPTED_TOKENS)).isPositive();
+        assertThat(scheduler.changesOfTotals()).isNotEqualTo(before);
+    }
+
+    @Test
+    void end_of_text_that_is_its_draft_ends_the_sequence() {
+        Drafter ends = new Proposing(4, (tokens, max, into) -> {
+            Arrays.fill(into, 0, max, END);
+            return max;
+        });
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), ends);
+        Sequence sequence = add(scheduler, 4, 100);
+        step(scheduler);
+        StepPlan plan = scheduler.plan(scheduler.newPlan());
+        assertThat(plan.count(0)).isEqualTo(5);
+        scheduler.apply(plan, sample -> END);
+        assertThat(plan.sampledTokens(0)).isOne();
+        assertThat(sequence.length()).isEqualTo(6);
+    }
+
+    /** Drafts nothing, and counts the requests that have ended whole. */
+    private static final class Ended implements Drafter.Drafts {
+        private int count;
+
+        @Override
+        public int propose(TokenHistory tokens, int max, int[] into) {
+            return 0;
+        }
+
+        @Override
+        public void ended(TokenHistory tokens) {
+            count++;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"STOP, 1", "LENGTH, 1", "CANCELLED, 0", "ERROR, 0", "DEADLINE, 0"})
+    void drafts_are_notified_of_the_end_of_a_request_with_all_its_tokens(FinishReason reason, int notified) {
+        Ended drafts = new Ended();
+        Scheduler scheduler = speculating(SchedulerOptions.builder(), pool(50), new Proposing(4, drafts));
+        Sequence sequence = add(scheduler, 4, 9);
+        step(scheduler);
+        step(scheduler);
+        scheduler.end(sequence, reason);
+        assertThat(drafts.count).isEqualTo(notified);
+    }
+
+    /** Notes how many tokens each step computed and sampled. */
+    private record Stepped(List<String> seen) implements AdmissionPolicy, RequestEvents {
+        @Override
+        public int lookahead() {
+            return 1;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return 0;
+        }
+
+        @Override
+        public void stepped(RunningRequest request, int computedTokens, int newTokens) {
+            seen.add(computedTokens + " computed, " + newTokens + " new");
+        }
+    }
+
+    @Test
+    void policies_are_not_notified_of_rejected_drafts() {
+        List<String> seen = new ArrayList<>();
+        Scheduler scheduler =
+                speculating(SchedulerOptions.builder().admission(new Stepped(seen)), pool(50), new Drafts(8, 2));
+        add(scheduler, 4, 100);
+        step(scheduler);
+        assertThat(step(scheduler)).isEqualTo("0:5");
+        assertThat(seen).containsExactly("4 computed, 1 new", "3 computed, 3 new");
     }
 
     @Test

@@ -6,12 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.metrics.StepRecord.Fact;
+import io.roseinfer.metrics.WritableStep;
 import io.roseinfer.sampling.LogitConstraints;
 import io.roseinfer.sampling.MaskSource;
 import io.roseinfer.sampling.SamplingParams;
+import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
+import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -304,6 +308,139 @@ class StepPlannerTest {
         assertThat(scheduler.awaitsDrafts()).isFalse();
     }
 
+    /** Its row draws nothing, so no draft of the row before counts again. */
+    @Test
+    void prompt_computed_again_after_a_preemption_accepts_no_drafts() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().chunkedPrefill(true).drafter(new Wrong(8)));
+        add(scheduler, 1, 20);
+        add(scheduler, 4, 20);
+        step(scheduler, StepPlannerTest::prefill);
+        step(scheduler, step -> step.decode(step.decoding(1), 8));
+        step(scheduler, step -> step.preempt(step.decoding(0).id() == 1 ? step.decoding(0) : step.decoding(1)));
+        assertThat(step(scheduler, step -> step.prefill(2))).isEqualTo("1:2");
+        assertThat(scheduler.total(Fact.ACCEPTED_TOKENS)).isZero();
+    }
+
+    /** Ranks all requests alike, and holds them back if {@code holds}. */
+    private record Alike(long rank, boolean holds) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 64;
+        }
+
+        @Override
+        public long rank(WaitingRequest request, QueueView queue) {
+            return rank;
+        }
+
+        @Override
+        public boolean holds(WaitingRequest request, QueueView queue) {
+            return holds;
+        }
+    }
+
+    @Test
+    void request_at_the_skip_limit_is_admitted_before_one_of_the_lowest_rank() {
+        Scheduler scheduler = scheduler(
+                SchedulerOptions.builder().prefillMaxBatchSize(1).admission(new Alike(Long.MIN_VALUE, false)));
+        add(scheduler, 4, 1);
+        add(scheduler, 4, 1).timesPassedOver = AdmissionPolicy.MAX_PASSES;
+        assertThat(step(scheduler, StepPlannerTest::prefill)).isEqualTo("1:4");
+    }
+
+    @Test
+    void request_at_the_skip_limit_is_not_held() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().admission(new Alike(0, true)));
+        add(scheduler, 4, 9);
+        step(scheduler, StepPlannerTest::prefill);
+        Sequence held = add(scheduler, 4, 1);
+        assertThat(step(scheduler, StepPlannerTest::prefill)).isEmpty();
+        held.timesPassedOver = AdmissionPolicy.MAX_PASSES;
+        assertThat(step(scheduler, StepPlannerTest::prefill)).isEqualTo("1:4");
+    }
+
+    @Test
+    void request_admitted_with_a_later_one_is_not_passed_over() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        Sequence first = add(scheduler, 4, 1);
+        add(scheduler, 4, 1);
+        assertThat(step(scheduler, StepPlannerTest::prefill)).isEqualTo("0:4 1:4");
+        assertThat(first.timesPassedOver).isZero();
+    }
+
+    @Test
+    void iteration_considers_as_many_preempted_requests_as_the_policy_looks_at() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().prefillMaxBatchSize(1).maxPasses(SchedulerOptions.UNLIMITED));
+        for (int i = 0; i < 3; i++) {
+            add(scheduler, 4, 9);
+            step(scheduler, StepPlannerTest::prefill);
+        }
+        step(scheduler, step -> {
+            for (int i = 0; i < step.decoding(); i++) {
+                step.preempt(step.decoding(i));
+            }
+        });
+        assertThat(scheduler.restarting()).isEqualTo(3);
+        assertThat(plan(scheduler, StepPlannerTest::prefill).rows()).isOne();
+    }
+
+    /** The device has started the second step when it had ended the first. */
+    @Test
+    void step_planned_during_another_takes_the_time_after_it() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        for (int start : new int[] {100, 103}) {
+            WritableStep step = new WritableStep();
+            step.set(Fact.START_NANOS, start);
+            step.set(Fact.DEVICE_NANOS, 10);
+            scheduler.learn(step);
+        }
+        List<Long> seen = new ArrayList<>();
+        step(scheduler, step -> seen.add(step.queue().lastStepNanos()));
+        assertThat(seen).containsExactly(3L);
+    }
+
+    @Test
+    void requests_that_an_iteration_may_not_admit_neither_begin_admission_nor_prevent_drafts() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().drafter(new Wrong(8)));
+        add(scheduler, 4, 20);
+        step(scheduler, StepPlannerTest::prefill);
+        scheduler.waitingQueue().add(sequence(4, 20), WaitingQueue.ANY);
+        scheduler.onAdmission(
+                () -> {
+                    throw new AssertionError("admission begins");
+                },
+                () -> {});
+        policy = step -> {
+            step.decode();
+            step.prefill(100);
+        };
+        StepPlan plan = scheduler.plan(scheduler.newPlan(), 0, 0);
+        assertThat(rows(plan)).isEqualTo("0:5");
+    }
+
+    @Test
+    void empty_steps_are_counted_since_the_last_one_with_a_row() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        add(scheduler, 4, 20);
+        step(scheduler, StepPlannerTest::prefill);
+        for (int i = 1; i < 3 * Scheduler.MAX_EMPTY_PLANS; i++) {
+            boolean isEmpty = i % Scheduler.MAX_EMPTY_PLANS > 0;
+            assertThat(step(scheduler, isEmpty ? StepPlannerTest::nothing : StepBuilder::decode))
+                    .isEqualTo(isEmpty ? "" : "0:1");
+        }
+    }
+
+    @Test
+    void steps_left_empty_while_others_may_admit_what_waits_are_not_the_policys() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        scheduler.waitingQueue().add(sequence(4, 20), WaitingQueue.ANY);
+        for (int i = 0; i <= Scheduler.MAX_EMPTY_PLANS; i++) {
+            assertThat(scheduler.plan(scheduler.newPlan(), 0, 0).isEmpty()).isTrue();
+        }
+    }
+
     /** A mask that depends on the tokens and is ready when the test says so. */
     private static final class Mask implements MaskSource {
         private boolean isReady;
@@ -361,6 +498,20 @@ class StepPlannerTest {
         assertThat(step(scheduler, StepBuilder::decode)).isEqualTo("0:1 1:1");
         assertThat(scheduler.total(Fact.RECOMPUTED_TOKENS)).isZero();
         assertThat(plan(scheduler, StepBuilder::decode).rows()).isEqualTo(2);
+    }
+
+    @Test
+    void skipped_draw_adds_no_token_and_its_request_draws_later_also_if_it_was_the_last() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        Mask mask = new Mask();
+        Sequence sequence = sequence(4, 1);
+        sequence.setMasks(mask);
+        scheduler.add(sequence);
+        skipDraw(scheduler, StepPlannerTest::prefill, 0);
+        assertThat(sequence.length()).isEqualTo(4);
+        mask.isReady = true;
+        assertThat(step(scheduler, StepBuilder::decode)).isEqualTo("0:1");
+        assertThat(sequence.finishReason()).contains(FinishReason.LENGTH);
     }
 
     @Test

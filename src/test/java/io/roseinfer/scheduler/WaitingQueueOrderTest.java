@@ -337,6 +337,40 @@ class WaitingQueueOrderTest {
                         "ended 11 on 0");
     }
 
+    @Test
+    void policies_are_notified_of_the_end_of_drained_requests() {
+        Replicas policy = new Replicas();
+        WaitingQueue waitingQueue = new WaitingQueue(
+                1, SchedulerOptions.builder().admission(policy).build().policies());
+        waitingQueue.add(oneToken(10), 0);
+        waitingQueue.add(oneToken(11), WaitingQueue.ANY);
+        assertThat(waitingQueue.drain()).extracting(Sequence::id).containsExactly(11L, 10L);
+        assertThat(policy.seen)
+                .containsExactly("arrived 10 on 0", "arrived 11 on -1", "ended 11 on -1", "ended 10 on 0");
+    }
+
+    @Test
+    void requests_are_bound_to_a_scheduler_until_it_stops_and_after_it_is_reopened() {
+        WaitingQueue waitingQueue =
+                new WaitingQueue(1, SchedulerOptions.defaults().policies());
+        assertThat(waitingQueue.unbindAll(0)).isEmpty();
+        waitingQueue.add(oneToken(10), 0);
+        assertThat(waitingQueue.sharedCount()).isOne();
+        waitingQueue.reopen(0);
+        waitingQueue.add(oneToken(11), 0);
+        assertThat(waitingQueue.boundCount(0)).isOne();
+    }
+
+    @Test
+    void prompt_tokens_to_compute_do_not_include_a_computed_prompt() {
+        WaitingQueue waitingQueue =
+                new WaitingQueue(1, SchedulerOptions.defaults().policies());
+        waitingQueue.add(oneToken(10), WaitingQueue.ANY);
+        waitingQueue.add(oneToken(11).setComputedPrompt(7), WaitingQueue.ANY);
+        assertThat(waitingQueue.sharedPromptTokens()).isEqualTo(2);
+        assertThat(waitingQueue.sharedPredictedTokens()).isEqualTo(6);
+    }
+
     private Sequence oneToken(long id) {
         return new Sequence(id, this, new int[] {1, 2}, 3, SamplingParams.greedy(), 0, new int[0]);
     }
