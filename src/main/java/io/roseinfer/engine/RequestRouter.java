@@ -49,7 +49,8 @@ final class RequestRouter {
      */
     RequestRouter(
             RoutingPolicy routing, EngineOptions options, InFlight inFlight, Function<ReplicaLoad, ReplicaView> views) {
-        ExtensionFailure.requireNotified("routing", routing, options.scheduler().policies());
+        ExtensionFailure.requireNotified(
+                "routing policy", routing, options.scheduler().policies());
         this.routing = routing;
         this.views = views;
         this.blockSize = options.blockSize();

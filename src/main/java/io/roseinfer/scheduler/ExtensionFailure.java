@@ -44,31 +44,31 @@ public final class ExtensionFailure {
     /**
      * Fails if a policy listens to events and is not among the policies that are notified.
      *
-     * @param kind the kind of policy, for the message
+     * @param kind the kind of extension, for the message
      * @throws BadInput if it implements {@link RequestEvents} and is no admission, preemption, eviction or step policy of these
      */
     public static void requireNotified(String kind, Object policy, Policies policies) {
         if (policy instanceof RequestEvents && !PolicyCalls.listeners(policies).contains(policy)) {
-            throw new BadInput("the " + kind + " policy " + policy.getClass().getName()
+            throw new BadInput("the " + kind + " " + policy.getClass().getName()
                     + " implements RequestEvents, but only admission, preemption, eviction and step policies are notified;"
                     + " remove it, or also use the same object as one of them");
         }
     }
 
     static RuntimeException ofAdmission(Object policy, Throwable thrown) {
-        return of("admission", policy, thrown);
+        return of("admission policy", policy, thrown);
     }
 
     static RuntimeException ofPreemption(Object policy, Throwable thrown) {
-        return of("preemption", policy, thrown);
+        return of("preemption policy", policy, thrown);
     }
 
     static RuntimeException ofEviction(Object policy, Throwable thrown) {
-        return of("eviction", policy, thrown);
+        return of("eviction policy", policy, thrown);
     }
 
     static RuntimeException ofStep(Object policy, Throwable thrown) {
-        return of("step", policy, thrown);
+        return of("step policy", policy, thrown);
     }
 
     static RuntimeException ofEvents(Object policy, Throwable thrown) {
@@ -77,21 +77,21 @@ public final class ExtensionFailure {
                 : policy instanceof PreemptionPolicy
                         ? "preemption"
                         : policy instanceof EvictionPolicy ? "eviction" : "step";
-        return of(kind, policy, thrown);
+        return of(kind + " policy", policy, thrown);
     }
 
     static RuntimeException ofDrafter(Object drafter, Throwable thrown) {
-        return of("speculation", drafter, thrown);
+        return of("drafter", drafter, thrown);
     }
 
     /** Returns the exception to throw if a routing policy threw {@code thrown}. */
     public static RuntimeException ofRouting(Object policy, Throwable thrown) {
-        return of("routing", policy, thrown);
+        return of("routing policy", policy, thrown);
     }
 
     /** Returns the exception to throw if a scaling policy threw {@code thrown}. */
     public static RuntimeException ofScaling(Object policy, Throwable thrown) {
-        return of("scaling", policy, thrown);
+        return of("scaling policy", policy, thrown);
     }
 
     /** Returns the exception to throw if an observer threw {@code thrown}. */
@@ -123,11 +123,11 @@ public final class ExtensionFailure {
 
     private static RuntimeException of(String kind, Object policy, Throwable thrown) {
         return of(
-                "the " + kind + " policy ",
+                "the " + kind + " ",
                 written(policy),
                 BUILT_IN_POLICIES,
                 thrown,
-                "; fix it, or choose another policy",
+                "; fix it, or choose another " + kind.replaceFirst(".* ", ""),
                 EngineStopped::new);
     }
 

@@ -53,7 +53,7 @@ public record SchedulerOptions(
         positive("max_active_requests", maxActiveRequests);
         positive("max_passes", maxPasses);
         Drafting.checkMaximum(policies.drafter());
-        ExtensionFailure.requireNotified("speculation", policies.drafter(), policies);
+        ExtensionFailure.requireNotified("drafter", policies.drafter(), policies);
         if (!prefixCache && !(policies.eviction() instanceof EvictionPolicy.Lru)) {
             throw new BadInput(
                     "the eviction policy " + policies.eviction().getClass().getName()

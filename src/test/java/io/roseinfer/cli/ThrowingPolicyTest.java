@@ -284,8 +284,7 @@ class ThrowingPolicyTest {
                 "--speculate",
                 BadDrafter.class.getName());
         assertThat(outcome.code()).as(outcome.err()).isEqualTo(7);
-        assertThat(outcome.err())
-                .contains("the speculation policy", "BadDrafter threw java.lang.IllegalStateException: guess");
+        assertThat(outcome.err()).contains("the drafter ", "BadDrafter threw java.lang.IllegalStateException: guess");
     }
 
     @ParameterizedTest

@@ -77,9 +77,9 @@ class UsageTest {
 
     @ParameterizedTest
     @CsvSource({
-        "--device, gpu, 'auto, cpu, cuda, sim'",
-        "--device, cuda:x, 'auto, cpu, cuda, sim'",
-        "--device, cpu:1, 'auto, cpu, cuda, sim'",
+        "--device, gpu, 'auto, cpu, cuda, sim, FILE.java, CLASS'",
+        "--device, cuda:x, 'auto, cpu, cuda, sim, FILE.java, CLASS'",
+        "--device, cpu:1, 'auto, cpu, cuda, sim, FILE.java, CLASS'",
         "--submit-schedule, poisson, 'relative, absolute'"
     })
     void unknown_word_lists_the_known_ones(String flag, String value, String known) {

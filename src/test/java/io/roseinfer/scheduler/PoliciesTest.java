@@ -761,7 +761,7 @@ class PoliciesTest {
         SchedulerOptions.Builder options = SchedulerOptions.builder().drafter(drafter);
         assertThatThrownBy(options::build)
                 .isInstanceOf(BadInput.class)
-                .hasMessage("the speculation policy " + Listening.class.getName()
+                .hasMessage("the drafter " + Listening.class.getName()
                         + " implements RequestEvents, but only admission, preemption, eviction and step policies are notified;"
                         + " remove it, or also use the same object as one of them");
         assertThat(options.step(drafter).build().policies().drafter()).isSameAs(drafter);
@@ -828,6 +828,10 @@ class PoliciesTest {
     }
 
     private void assertNamed(SchedulerOptions.Builder options, String message) {
+        assertNamed(options, "policy", message);
+    }
+
+    private void assertNamed(SchedulerOptions.Builder options, String kind, String message) {
         Scheduler scheduler = scheduler(options, 6);
         add(scheduler, new int[] {1, 2, 3}, 8, 0);
         add(scheduler, new int[] {4, 5, 6}, 8, 0);
@@ -840,7 +844,7 @@ class PoliciesTest {
                 .isInstanceOf(EngineStopped.class)
                 .hasMessageContaining(getClass().getName())
                 .hasMessageContaining(message)
-                .hasMessageEndingWith("; fix it, or choose another policy");
+                .hasMessageEndingWith("; fix it, or choose another " + kind);
     }
 
     /** Uses the builder of the first step, and a running request, when its result is applied. */
@@ -900,7 +904,7 @@ class PoliciesTest {
                 return (tokens, max, into) -> -1;
             }
         });
-        assertNamed(options, "$1 proposed -1 tokens, not 0 to 2; fix it, or choose another policy");
+        assertNamed(options, "drafter", "$1 proposed -1 tokens, not 0 to 2; fix it, or choose another drafter");
     }
 
     /** Reads beyond the tokens of a request in a nested class. */
@@ -927,6 +931,7 @@ class PoliciesTest {
     void token_beyond_the_history_of_a_drafter_is_rejected_with_the_line_that_read_it() {
         assertNamed(
                 SchedulerOptions.builder().drafter(new Overreading()),
+                "drafter",
                 "Overreading threw java.lang.IndexOutOfBoundsException: Index 4 out of bounds for length 4 at "
                         + Overreading.Beyond.class.getName() + ".propose(PoliciesTest.java:");
     }

@@ -805,8 +805,7 @@ class SchedulerTest {
         step(scheduler);
         assertThatThrownBy(() -> step(scheduler))
                 .isInstanceOf(EngineStopped.class)
-                .hasMessageContaining(
-                        "the speculation policy " + wrong.getClass().getName())
+                .hasMessageContaining("the drafter " + wrong.getClass().getName())
                 .hasMessageContaining(message);
     }
 

@@ -264,4 +264,17 @@ class CompletionFieldsTest {
         assertThat(TestServer.json(answer).get("error").get("param").stringValue())
                 .isEqualTo(param);
     }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            ["a",3]   | prompt[1] is 3; it must be text, token ids, or a list of either
+            [[1],[2,true]] | prompt[1] is true; it must be an integer
+            3         | prompt is 3; it must be text, token ids, or a list of either
+            """)
+    void wrong_prompt_of_a_list_is_named_by_its_index(String prompt, String message) throws IOException {
+        Answer answer = server.complete("{\"prompt\":" + prompt + "}");
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(TestServer.json(answer).get("error").get("message").stringValue())
+                .isEqualTo(message);
+    }
 }

@@ -81,7 +81,9 @@ public final class SimulatedServer {
         public Engines {
             fleet.scaling()
                     .ifPresent(scaling -> ExtensionFailure.requireNotified(
-                            "scaling", scaling.policy(), options.scheduler().policies()));
+                            "scaling policy",
+                            scaling.policy(),
+                            options.scheduler().policies()));
         }
 
         /** Creates engines that serve whole requests. */

@@ -3,6 +3,7 @@ package io.roseinfer.cli.flags;
 import io.roseinfer.base.SpellingSuggestion;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.TypeConversionException;
@@ -35,13 +36,18 @@ public final class Choices {
         return read(List.of(type.getEnumConstants()), text);
     }
 
-    /** Returns which of some enum constants a word names. */
-    static <T> T read(List<T> constants, String text) {
+    /**
+     * Returns which of some enum constants a word names.
+     *
+     * @param others forms of other values of the flag, for the message
+     */
+    static <T> T read(List<T> constants, String text, String... others) {
         List<String> words =
                 constants.stream().map(constant -> word((Enum<?>) constant)).toList();
         int at = words.indexOf(text);
         if (at < 0) {
-            throw new TypeConversionException("'" + text + "' is not one of " + String.join(", ", words)
+            throw new TypeConversionException("'" + text + "' is not one of "
+                    + Stream.concat(words.stream(), Stream.of(others)).collect(Collectors.joining(", "))
                     + SpellingSuggestion.suggestion(text, words));
         }
         return constants.get(at);

@@ -105,7 +105,7 @@ final class ExtensionSource {
                 .filter(problem -> problem.getKind() == Diagnostic.Kind.ERROR)
                 .toList();
         Diagnostic<? extends JavaFileObject> error = errors.getFirst();
-        String text = error.getMessage(Locale.ROOT).lines().map(String::strip).collect(Collectors.joining(" "));
+        String text = error.getMessage(Locale.ROOT).lines().map(String::strip).collect(Collectors.joining("; "));
         return "line " + error.getLineNumber() + ": " + Quoted.escape(text)
                 + (errors.size() == 1 ? "" : " (and " + (errors.size() - 1) + " more)");
     }

@@ -63,7 +63,7 @@ public record Place(Settings.Device kind, List<Integer> gpus, String custom) {
                 return new Place(Settings.Device.CUSTOM, List.of(), text);
             }
             if (!GPUS.matcher(text).matches()) {
-                return new Place(Choices.read(Settings.Device.BUILT_IN, text), List.of());
+                return new Place(Choices.read(Settings.Device.BUILT_IN, text, "FILE.java", "CLASS"), List.of());
             }
             List<Integer> gpus = Pattern.compile(",")
                     .splitAsStream(text)

@@ -372,7 +372,7 @@ public sealed class CompletionReader permits ChatReader {
                 .orElseThrow(() -> ApiError.badField("prompt", "prompt is missing; set it to text or token ids"));
         List<int[]> prompts = new ArrayList<>();
         if (!prompt.isArray()) {
-            prompts.add(encoded(prompt));
+            prompts.add(encoded("prompt", prompt));
         } else if (prompt.isEmpty()) {
             throw ApiError.badField("prompt", "prompt is an empty list; it must have at least one token");
         } else if (prompt.get(0).isNumber()) {
@@ -384,19 +384,21 @@ public sealed class CompletionReader permits ChatReader {
                         prompt.size() + " prompts with n " + n + " are " + (long) prompt.size() * n
                                 + " completions; at most " + MAX_CHOICES + " are allowed per call");
             }
-            prompt.forEach(
-                    element -> prompts.add(element.isArray() ? Fields.ids("prompt", element) : encoded(element)));
+            for (JsonNode element : prompt) {
+                String field = "prompt[" + prompts.size() + "]";
+                prompts.add(element.isArray() ? Fields.ids(field, element) : encoded(field, element));
+            }
         }
         return prompts;
     }
 
-    private int[] encoded(JsonNode prompt) {
+    private int[] encoded(String field, JsonNode prompt) {
         if (!prompt.isString()) {
-            throw Fields.wrong("prompt", prompt, "text, token ids, or a list of either");
+            throw Fields.wrong(field, prompt, "text, token ids, or a list of either");
         }
         Tokenizer words =
-                tokenizer.orElseThrow(() -> ApiError.badField("prompt", "the model has no tokenizer; use token ids"));
-        return Fields.checked("prompt", () -> words.encodePrompt(prompt.stringValue()));
+                tokenizer.orElseThrow(() -> ApiError.badField(field, "the model has no tokenizer; use token ids"));
+        return Fields.checked(field, () -> words.encodePrompt(prompt.stringValue()));
     }
 
     /** Returns prompts truncated at the start or end to the length that the client requests. */

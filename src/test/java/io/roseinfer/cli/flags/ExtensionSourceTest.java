@@ -207,7 +207,7 @@ class ExtensionSourceTest {
         String source = file("class Look {\n int a = missing;\n int b = gone;\n}");
         assertThatThrownBy(() -> make(source))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContainingAll("--policy is ", source, "line 2: cannot find symbol", "(and 1 more)")
+                .hasMessageContainingAll("--policy is ", source, "line 2: cannot find symbol; symbol:", "(and 1 more)")
                 .message()
                 .hasLineCount(1);
     }

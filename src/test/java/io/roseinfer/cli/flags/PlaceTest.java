@@ -49,10 +49,10 @@ class PlaceTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "cdua | 'cdua' is not one of auto, cpu, cuda, sim; did you mean cuda?",
-                "cuda:x | 'cuda:x' is not one of auto, cpu, cuda, sim",
-                "gpu | 'gpu' is not one of auto, cpu, cuda, sim",
-                "custom | 'custom' is not one of auto, cpu, cuda, sim"
+                "cdua | 'cdua' is not one of auto, cpu, cuda, sim, FILE.java, CLASS; did you mean cuda?",
+                "cuda:x | 'cuda:x' is not one of auto, cpu, cuda, sim, FILE.java, CLASS",
+                "gpu | 'gpu' is not one of auto, cpu, cuda, sim, FILE.java, CLASS",
+                "custom | 'custom' is not one of auto, cpu, cuda, sim, FILE.java, CLASS"
             })
     void other_words_are_rejected_with_the_built_in_devices(String text, String message) {
         assertThatThrownBy(() -> new Place.Parser().convert(text))
