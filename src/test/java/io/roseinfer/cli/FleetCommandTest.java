@@ -176,6 +176,23 @@ class FleetCommandTest {
         assertThat(outcome.out()).contains(settings).doesNotContain("largest error");
     }
 
+    @ParameterizedTest
+    @CsvSource({"2, true", "1, false"})
+    void age_of_the_views_is_a_setting_of_several_engines(int engines, boolean isSetting) {
+        Outcome outcome = CliRunner.run(
+                "bench",
+                "fleet",
+                "--num-prompts=20",
+                "--random-input-len=64",
+                "--random-output-len=16",
+                "--engines=" + engines,
+                "--view-age=20",
+                "--routing=vllm");
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(outcome.out().contains(", routing vllm, view age (ms) 20")).isEqualTo(isSetting);
+        assertThat(outcome.out().contains("aged views")).isEqualTo(isSetting);
+    }
+
     @Test
     void zero_prefill_engines_are_engines_together() throws IOException {
         JsonNode zero = results(List.of("bench", "fleet"), "--engines=2", "--prefill-engines=0", "--kv-transfer=50");

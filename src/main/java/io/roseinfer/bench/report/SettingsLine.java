@@ -39,6 +39,9 @@ public final class SettingsLine {
         addUnless("none", words, settings, "speculate", "drafts");
         add(words, settings, "replicas", "engines");
         addUnless("pull", words, settings, "routing", "routing");
+        if (settings.get("replicas") instanceof Integer engines && engines > 1) {
+            addUnless("0", words, settings, "view_age", "view age (ms)");
+        }
         if (settings.get("kv_blocks") != null) {
             words.add("KV blocks " + settings.get("kv_blocks") + " of " + settings.get("block_size") + " tokens");
         }

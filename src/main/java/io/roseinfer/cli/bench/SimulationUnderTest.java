@@ -260,6 +260,8 @@ final class SimulationUnderTest implements SystemUnderTest {
         BackendFlags.changedForSimulation(ofRun)
                 .filter(flag -> !NOT_NAMED.contains(flag))
                 .filter(flag -> !flag.equals("--prefill-max-batch-size") || !hasDefaultPrefillBatch())
+                .filter(flag -> !flag.equals("--view-age")
+                        || flags.fleet().agesViews(costs.size(), flags.model().routesByState()))
                 .forEach(flag -> properties.add(NAMES.getOrDefault(flag, flag)));
         if (!offered.isScheduled()) {
             properties.add("--request-rate inf");

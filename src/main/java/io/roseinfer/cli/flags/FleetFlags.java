@@ -124,7 +124,7 @@ public final class FleetFlags {
             throw new BadInput("--prefill-engines is " + count + " of " + engines
                     + " engines; leave at least one that decodes, or use more engines");
         }
-        if (!scalePolicy.equals(ALL)) {
+        if (isScaled()) {
             throw new BadInput("--prefill-engines cannot be combined with --scale-policy; leave one of the two out");
         }
         return OptionalInt.of(count);
@@ -169,16 +169,28 @@ public final class FleetFlags {
      * @param routesByState whether the routing policy may depend on the state of engines
      */
     public void tellWithoutEffect(int engines, boolean routesByState, Terminal terminal) {
-        boolean isScaled = !scalePolicy.equals(ALL);
-        if (isScaled && engines == 1) {
+        if (isScaled() && engines == 1) {
             terminal.note("--scale-policy has no effect: there is one engine");
         }
-        if (age().nanos() > 0 && engines == 1) {
-            terminal.note("--view-age has no effect: there is one engine");
-        } else if (age().nanos() > 0 && !routesByState && !isScaled) {
-            terminal.note(
-                    "--view-age has no effect: no policy uses the state of engines; choose a --routing that does");
+        if (age().nanos() > 0 && !agesViews(engines, routesByState)) {
+            terminal.note("--view-age has no effect: "
+                    + (engines == 1
+                            ? "there is one engine"
+                            : "no policy uses the state of engines; choose a --routing that does"));
         }
+    }
+
+    private boolean isScaled() {
+        return !scalePolicy.equals(ALL);
+    }
+
+    /**
+     * Returns whether a policy sees an earlier state of the engines.
+     *
+     * @param routesByState whether the routing policy may depend on the state of engines
+     */
+    public boolean agesViews(int engines, boolean routesByState) {
+        return age().nanos() > 0 && engines > 1 && (routesByState || isScaled());
     }
 
     /** Returns a note for each {@code --death} without effect on a run: after its end, or of an engine that had failed. */
@@ -201,7 +213,7 @@ public final class FleetFlags {
     }
 
     private Optional<FleetPlan.Scaling> scaling() {
-        if (scalePolicy.equals(ALL)) {
+        if (!isScaled()) {
             if (scaleInterval.isPresent() || startUp.isPresent()) {
                 throw new BadInput(
                         "--scale-interval and --start-up have no effect without a --scale-policy: all engines"
