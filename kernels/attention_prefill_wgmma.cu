@@ -129,8 +129,7 @@ struct Prefill {
         const int units = p.heads >> packShift;
         const int height = WARPGROUPS * group_tokens();
         const TokenTile tile =
-            rows <= 32 ? find_latest_tile(p.rowStarts, p.contextLengths, rows, height, index / units, skipDecodeRows, lane)
-                       : find_tile(p.rowStarts, rows, height, index / units, skipDecodeRows, lane);
+            find_latest_tile(p.rowStarts, p.contextLengths, rows, height, index / units, skipDecodeRows, lane);
         Work work;
         work.row = tile.row;
         if (tile.row < 0) return work;

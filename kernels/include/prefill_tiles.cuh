@@ -36,13 +36,28 @@ __device__ __forceinline__ TokenTile find_tile(const int* rowStarts, int rows, i
     return {-1, 0};
 }
 
-// Finds tile `index` of up to 32 rows in an order in which tiles that end later in their sequences, attention's longest, come
-// first. Rows have contextLengths[r] tokens in all.
+// Finds tile `index` in an order in which tiles that end later in their sequences, attention's longest, come first; in the order of
+// rows if more than 32 have tiles. Rows have contextLengths[r] tokens in all.
 __device__ __forceinline__ TokenTile find_latest_tile(const int* rowStarts, const int* contextLengths, int rows, int height,
                                                       int index, bool skipDecodeRows, int lane) {
-    const int length = lane < rows ? __ldg(rowStarts + lane + 1) - __ldg(rowStarts + lane) : 0;
+    int row = lane;
+    if (rows > 32) {
+        // Each lane takes one of the rows with tiles.
+        row = rows;
+        int taken = 0;
+        for (int base = 0; base < rows; base += 32) {
+            const int own = base + lane;
+            const int length = own < rows ? __ldg(rowStarts + own + 1) - __ldg(rowStarts + own) : 0;
+            unsigned some = __ballot_sync(~0u, length > (skipDecodeRows ? 1 : 0));
+            if (taken + __popc(some) > 32) return find_tile(rowStarts, rows, height, index, skipDecodeRows, lane);
+            for (; some != 0; some &= some - 1) {
+                if (taken++ == lane) row = base + __ffs(some) - 1;
+            }
+        }
+    }
+    const int length = row < rows ? __ldg(rowStarts + row + 1) - __ldg(rowStarts + row) : 0;
     const int tiles = skipDecodeRows && length == 1 ? 0 : (length + height - 1) / height;
-    const int past = lane < rows ? (__ldg(contextLengths + lane) - length) / height : 0;  // in tiles
+    const int past = row < rows ? (__ldg(contextLengths + row) - length) / height : 0;  // in tiles
     if (index >= __reduce_add_sync(~0u, tiles)) return {-1, 0};
     // Tiles at `place` or later, counted from the sequence's start: as many as index and one more, at least.
     auto from = [&](int place) { return __reduce_add_sync(~0u, min(max(past + tiles - place, 0), tiles)); };
@@ -56,8 +71,8 @@ __device__ __forceinline__ TokenTile find_latest_tile(const int* rowStarts, cons
     const bool there = tiles > 0 && past <= low && low < past + tiles;
     const unsigned all = __ballot_sync(~0u, there);
     const unsigned owner = __ballot_sync(~0u, there && __popc(all & ((1u << lane) - 1)) == nth);
-    const int row = __ffs(owner) - 1;
-    return {row, (low - __shfl_sync(~0u, past, row)) * height};
+    const int source = __ffs(owner) - 1;
+    return {__shfl_sync(~0u, row, source), (low - __shfl_sync(~0u, past, source)) * height};
 }
 
 }  // namespace rose

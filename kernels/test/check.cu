@@ -400,9 +400,17 @@ static void check_prompts(Kernels& kernels, const Model<T>& model, bool hopper) 
     prefill.attention = Plan::MIXED, prefill.attentionInvariant = true;
     check_stages(type + " mixed, decode rows bit-identical to prefill", kernels, ragged, prefill);
     prefill.attentionInvariant = false;
+    // Prompts of 33, 70 and 129 tokens between decode rows.
+    std::vector<int> contexts, news;
+    for (int row = 0; row < 70; row++) {
+        contexts.push_back(row == 5 ? 70 : row == 31 ? 200 : row == 64 ? 129 : 1 + row);
+        news.push_back(row == 5 ? 70 : row == 31 ? 33 : row == 64 ? 129 : 1);
+    }
+    Case<T> crowd(model, 16, contexts, news);
     for (int warpgroups : {1, 3}) {
         prefill.prefillWarpgroups = warpgroups;
         check_stages(type + " mixed, warpgroups " + std::to_string(warpgroups), kernels, ragged, prefill);
+        check_stages(type + " mixed with 67 decode rows, warpgroups " + std::to_string(warpgroups), kernels, crowd, prefill);
         for (float value : {INFINITY, NAN}) check_damaged_value(kernels, model, 16, value, warpgroups);
     }
 }
@@ -418,10 +426,13 @@ static void check_wgmma_prefill(Kernels& kernels, const Shape& shape, const std:
         const char* name;
         std::vector<int> lengths, news;
     };
+    std::vector<int> sparse(70, 0);
+    sparse[0] = 17, sparse[31] = 300, sparse[32] = 1, sparse[63] = 65, sparse[69] = 130;
     const Rows all[] = {{"ragged", {70, 1, 16, 17, 5, 200, 64, 65}, {70, 1, 1, 17, 0, 33, 64, 65}},
                         {"chunks", {300, 257, 193, 128}, {300, 200, 65, 1}},
                         {"long", {900, 3, 777}, {900, 3, 129}},
-                        {"many", std::vector<int>(40, 19), std::vector<int>(40, 17)}};
+                        {"many", std::vector<int>(40, 19), std::vector<int>(40, 17)},
+                        {"sparse", std::vector<int>(70, 300), sparse}};
     const int group = shape.heads / shape.kvHeadCount();
     for (const Rows& rows : all) {
         const Case<T> c(model, 16, rows.lengths, rows.news);

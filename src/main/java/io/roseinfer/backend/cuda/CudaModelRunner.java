@@ -105,17 +105,17 @@ final class CudaModelRunner implements ModelRunner {
                 rank.forward().preparePromptTiles();
             }
             upload(pending, nothing, layout);
-            rank.forward().run(new Step(layout, chosen, Choice.GREEDY, pending.buffer));
+            rank.forward().run(new Step(layout, chosen, 0, Choice.GREEDY, pending.buffer));
             rank.stream().synchronize();
         }
     }
 
     /** Runs a step of padding rows once, so that its kernels are loaded, and captures it for both buffers. */
     private void capture(GraphBuckets graphs, StepInputs nothing, StepLayout layout, Choice choice) {
-        boolean decode = layout.tokens() == layout.rows();
-        StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decode ? layout.rows() : 0);
+        int decodeRows = layout.tokens() == layout.rows() ? layout.rows() : 0;
+        StepKernels chosen = kernels.of(layout.tokens(), layout.rows(), layout.samples(), decodeRows);
         for (PendingStep pending : rank.pendingSteps()) {
-            Step step = new Step(layout, chosen, choice, pending.buffer);
+            Step step = new Step(layout, chosen, decodeRows, choice, pending.buffer);
             upload(pending, nothing, layout);
             rank.forward().run(step);
             graphs.capture(step, rank.stream(), rank.forward());
@@ -269,7 +269,7 @@ final class CudaModelRunner implements ModelRunner {
         StepKernels chosen = hasLongPrompts(in)
                 ? kernels.ofLongPrompts(in.tokens(), kernelRows.rows(), in.samples(), decodeRows)
                 : kernels.of(in.tokens(), kernelRows.rows(), in.samples(), decodeRows);
-        return new Step(layout, chosen, pending.choice, pending.buffer);
+        return new Step(layout, chosen, decodeRows, pending.choice, pending.buffer);
     }
 
     /** Returns whether the prompts of a step have more pages than can be widened. */

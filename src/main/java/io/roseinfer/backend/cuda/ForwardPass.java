@@ -77,9 +77,10 @@ final class ForwardPass {
     /**
      * Key of the launches of a step: equal steps launch the same kernels over the same addresses.
      *
+     * @param decodeRows rows of one token
      * @param buffer 0 or 1, alternating: index of the inputs and of the array that receives sampled tokens
      */
-    record Step(StepLayout layout, StepKernels kernels, Choice choice, int buffer) {}
+    record Step(StepLayout layout, StepKernels kernels, int decodeRows, Choice choice, int buffer) {}
 
     /**
      * The tokens that matrices multiply: all of a step, or after the last attention only sampled ones, in compact buffers.
@@ -545,8 +546,9 @@ final class ForwardPass {
     /** Attends prompts with Hopper's kernel, an fp8 KV cache after widening their pages. */
     private void attendPromptsByWgmma(Step step, BlockSpec.Attention of, long pool, boolean skipDecodeRows) {
         StepLayout in = step.layout();
-        int warpgroups = prefill.warpgroups(in.tokens(), in.rows(), multiprocessors);
-        int blocks = prefill.blocks(warpgroups, in.tokens(), in.rows(), multiprocessors);
+        int skipped = skipDecodeRows ? step.decodeRows() : 0;
+        int warpgroups = prefill.warpgroups(in.tokens() - skipped, in.rows() - skipped, multiprocessors);
+        int blocks = prefill.blocks(warpgroups, in.tokens() - skipped, in.rows() - skipped, multiprocessors);
         boolean widens = shape.fp8KvCache();
         if (widens) {
             widenPages(step, pool, skipDecodeRows);

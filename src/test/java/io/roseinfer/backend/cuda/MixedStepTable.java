@@ -56,15 +56,13 @@ final class MixedStepTable {
     private double millis(StepInputs in, StepKernels kernels) {
         CudaRank rank = runner.rank();
         StepLayout layout = new StepLayout(in.tokens(), in.rows(), in.samples());
+        KernelRows rows = KernelRows.of(in);
         PendingStep pending = rank.pendingSteps().getFirst();
         boolean widens = rank.buffers().widePages() > 0;
         InputPacker packer = new InputPacker(runner.spec().vocabularySize(), KvPages.of(BLOCK_SIZE), widens);
         rank.stream()
-                .upload(
-                        rank.buffers().inputs()[0],
-                        pending.staging,
-                        packer.pack(in, KernelRows.of(in), layout, 1, pending.staging));
-        Step step = new Step(layout, kernels, Choice.GREEDY, 0);
+                .upload(rank.buffers().inputs()[0], pending.staging, packer.pack(in, rows, layout, 1, pending.staging));
+        Step step = new Step(layout, kernels, rows.decodeRows(), Choice.GREEDY, 0);
         double[] millis = new double[RUNS];
         for (int run = -2; run < RUNS; run++) {
             long start = System.nanoTime();

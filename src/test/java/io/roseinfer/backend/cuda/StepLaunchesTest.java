@@ -238,7 +238,7 @@ class StepLaunchesTest {
             }
             for (StepKernels chosen : kernels) {
                 for (Choice each : Choice.values()) {
-                    forward.run(new ForwardPass.Step(layout, chosen, each, 0));
+                    forward.run(new ForwardPass.Step(layout, chosen, size.decodeRows(), each, 0));
                 }
             }
             if (size.samples() > 0) {
