@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The engine's main loop. An iteration {@link #begin begins} by ending cancelled and expired requests, starting the
  * sampling of a step whose masks were not ready, launching steps, and delivering the previous step's tokens while the
- * device works. It {@link #finish finishes} by awaiting the oldest step. {@link Replica} runs the loop on a thread,
+ * device works, before the launch if that has prompts. It {@link #finish finishes} by awaiting the oldest step. {@link Replica} runs the loop on a thread,
  * {@link VirtualEngine} in virtual time; tests call {@link #doWork} directly. Only {@link #cancel}, {@link #stats} and
  * {@link #load} may be called from other threads.
  */
@@ -233,6 +233,10 @@ final class EngineLoop {
     private void launchSteps() {
         isIdle = pipeline.inFlight() == 0;
         while (pipeline.hasCapacity()) {
+            if (pipeline.inFlight() > 0 && scheduler.mayPrefill()) {
+                // A step with prompts takes longer to launch than tokens to deliver, and the device has work meanwhile.
+                deliver();
+            }
             Flight flight = pipeline.plan(remainingShare, iterationNanos);
             if (flight.isEmpty()) {
                 break;

@@ -449,6 +449,11 @@ public final class Scheduler {
         return queues.active() > 0 || waiting() > 0;
     }
 
+    /** Returns whether the next step may have prompt tokens. */
+    public boolean mayPrefill() {
+        return queues.prefilling.size() > 0 || waiting() > 0 || waitingQueue.sharedCount() > 0;
+    }
+
     /** Returns the number of sequences that only this scheduler may admit: bound and preempted ones. */
     public int waiting() {
         return queues.restarting.size() + waitingQueue.boundCount(number);

@@ -173,6 +173,30 @@ class EngineLoopTest {
         assertThat(delivered).containsExactly(0, 1, 2, 3);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void tokens_are_delivered_before_a_prompt_is_launched_behind_a_step_in_flight(boolean laterPrompt) {
+        List<Integer> delivered = new ArrayList<>();
+        List<LiveRequest> watched = new ArrayList<>();
+        StepObserver observer = (event, step) -> {
+            if (event == StepEvent.SUBMITTED) {
+                delivered.add(watched.getFirst().tokens().isPublished(0) ? 1 : 0);
+            }
+        };
+        SimRunner runner = Models.runner(options, SimOptions.defaults().withMaxInFlight(2));
+        LoneLoop loop = new LoneLoop(runner, options, Models.ticking(), Observers.ofSteps(observer));
+        watched.add(submit(loop, Models.request(4, 1)));
+        loop.doWork();
+        assertThat(delivered)
+                .as("at the launches of the prompt and of the next step")
+                .containsExactly(0, 0);
+        if (laterPrompt) {
+            LiveRequest unused = submit(loop, Models.request(4, 1));
+        }
+        loop.doWork();
+        assertThat(delivered).as("at the launch of the third step").containsExactly(0, 0, laterPrompt ? 1 : 0);
+    }
+
     @Test
     void stream_interval_delivers_the_first_token_immediately_and_then_every_nth() {
         List<Integer> delivered = new ArrayList<>();
