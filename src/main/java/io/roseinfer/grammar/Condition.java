@@ -61,6 +61,9 @@ sealed interface Condition {
             if (other.isTrue() || isFalse()) {
                 return this;
             }
+            if (conditions.size() == 1 && other.conditions.size() == 1) {
+                return new All(List.of(conditions.getFirst(), other.conditions.getFirst()));
+            }
             Set<Condition> distinct = new LinkedHashSet<>(conditions);
             distinct.addAll(other.conditions);
             return new All(new ArrayList<>(distinct));
@@ -81,6 +84,17 @@ sealed interface Condition {
 
         boolean isFalse() {
             return equals(FALSE);
+        }
+
+        // The methods of a record are slow until they are compiled.
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof All all && conditions.equals(all.conditions);
+        }
+
+        @Override
+        public int hashCode() {
+            return conditions.hashCode();
         }
     }
 }

@@ -123,17 +123,13 @@ record ObjectShape(
     /** Returns the common objects, or null if there are certainly none. */
     @Nullable
     ObjectShape and(ObjectShape other) {
-        Set<String> places = new LinkedHashSet<>();
-        named.keySet().stream().filter(declared::contains).forEach(places::add);
-        other.named.keySet().stream().filter(other.declared::contains).forEach(places::add);
-        Set<String> fixed = Set.copyOf(places);
-        places.addAll(named.keySet());
-        places.addAll(other.named.keySet());
-        GrammarWork.add(PROPERTY_STEPS * (1L + places.size()));
         Map<String, All> values = new LinkedHashMap<>();
-        for (String name : places) {
-            values.put(name, at(name).and(other.at(name)));
-        }
+        addCommon(named.keySet(), declared, other, values);
+        addCommon(other.named.keySet(), other.declared, other, values);
+        Set<String> fixed = Set.copyOf(values.keySet());
+        addCommon(named.keySet(), named.keySet(), other, values);
+        addCommon(other.named.keySet(), other.named.keySet(), other, values);
+        GrammarWork.add(PROPERTY_STEPS * (1L + values.size()));
         Set<String> present = new LinkedHashSet<>(required);
         present.addAll(other.required);
         Set<Names> exist = new LinkedHashSet<>(some);
@@ -142,6 +138,15 @@ record ObjectShape(
         int most = Math.min(max, other.max);
         List<Names> classes = common(others, other.others);
         return new ObjectShape(values, fixed, present, classes, List.copyOf(exist), least, most).normalized();
+    }
+
+    /** Adds the common values of the chosen ones of some properties. */
+    private void addCommon(Set<String> properties, Set<String> chosen, ObjectShape other, Map<String, All> values) {
+        for (String name : properties) {
+            if (chosen.contains(name) && !values.containsKey(name)) {
+                values.put(name, at(name).and(other.at(name)));
+            }
+        }
     }
 
     private static List<Names> common(List<Names> left, List<Names> right) {
@@ -217,6 +222,24 @@ record ObjectShape(
             result.add(ofSize(max + 1, UNBOUNDED));
         }
         return result;
+    }
+
+    /** Compares the cheapest first; the methods of a record are slow until they are compiled. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ObjectShape shape
+                        && min == shape.min
+                        && max == shape.max
+                        && named.equals(shape.named)
+                        && declared.equals(shape.declared)
+                        && required.equals(shape.required)
+                        && others.equals(shape.others)
+                        && some.equals(shape.some);
+    }
+
+    @Override
+    public int hashCode() {
+        return (named.hashCode() * 31 + required.hashCode()) * 31 + min;
     }
 
     private static ObjectShape withoutAny(Names absent) {

@@ -80,10 +80,14 @@ record ValueShape(
         if (right.equals(List.of(any)) || left.isEmpty()) {
             return left;
         }
+        if (left.size() == 1 && right.size() == 1) {
+            S both = common(left.getFirst(), right.getFirst(), and);
+            return both == null ? List.of() : List.of(both);
+        }
         Set<S> distinct = new LinkedHashSet<>();
         for (S one : left) {
             for (S two : right) {
-                S both = one.equals(two) ? one : and.apply(one, two);
+                S both = common(one, two, and);
                 if (both != null) {
                     distinct.add(both);
                 }
@@ -91,6 +95,10 @@ record ValueShape(
             }
         }
         return new ArrayList<>(distinct);
+    }
+
+    private static <S> @Nullable S common(S one, S two, BiFunction<S, S, @Nullable S> and) {
+        return one.equals(two) ? one : and.apply(one, two);
     }
 
     private static void requireFew(int alternatives) {
