@@ -35,7 +35,7 @@ record ObjectShape(
     static final int UNBOUNDED = Integer.MAX_VALUE;
 
     /** Steps of work that one property of two sets of objects counts as. */
-    private static final int PROPERTY_STEPS = 4;
+    private static final int PROPERTY_STEPS = 6;
 
     /** Every object. */
     static final ObjectShape ANY = ofOthers(List.of(new Names(Texts.Pattern.ALL, All.TRUE)));
