@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.roseinfer.backend.StepOutputs;
+import io.roseinfer.engine.GeneratedToken.TopToken;
 import io.roseinfer.sampling.SamplingParams;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +91,81 @@ class TokenBufferTest {
         TokenBuffer buffer = new TokenBuffer(10_000_000, SamplingParams.greedy(), true);
         assertThat(allocations.getCurrentThreadAllocatedBytes() - before).isBetween(1L, 40_000L);
         assertThat(warm.delivered() + buffer.delivered()).isZero();
+    }
+
+    @Test
+    void tokens_keep_their_steps_and_log_probabilities_when_the_buffer_grows() {
+        int tokens = TokenBuffer.INITIAL_CAPACITY + 2;
+        StepOutputs outputs = new StepOutputs(2);
+        for (int sample = 0; sample < 2; sample++) {
+            outputs.setLogprob(sample, -sample);
+            outputs.setTop(sample, 0, 10 + sample, -sample);
+            outputs.setTop(sample, 1, 20 + sample, -2 - sample);
+        }
+        TokenBuffer buffer = new TokenBuffer(tokens, SamplingParams.greedy().withLogprobs(2), false);
+        for (int i = 0; i < tokens; i++) {
+            buffer.write(i, i, 100 + 3L * i, outputs, i % 2);
+        }
+        buffer.finish(RequestOutcome.LENGTH, tokens);
+        assertThat(buffer.steps())
+                .isEqualTo(
+                        IntStream.range(0, tokens).mapToLong(i -> 100 + 3L * i).toArray());
+        for (int i = 0; i < tokens; i++) {
+            assertThat(buffer.logprob(i)).isEqualTo(-(i % 2));
+            assertThat(buffer.top(i))
+                    .containsExactly(new TopToken(10 + i % 2, -(i % 2)), new TopToken(20 + i % 2, -2 - i % 2));
+        }
+    }
+
+    @Test
+    void outcome_is_visible_only_after_the_end() {
+        TokenBuffer buffer = new TokenBuffer(1, SamplingParams.greedy(), false);
+        buffer.finish(RequestOutcome.CANCELLED, 1);
+        assertThat(buffer.outcome()).isEmpty();
+        buffer.end();
+        assertThat(buffer.outcome()).contains(RequestOutcome.CANCELLED);
+    }
+
+    @Test
+    void action_set_after_an_end_without_tokens_runs_immediately() {
+        TokenBuffer buffer = new TokenBuffer(1, SamplingParams.greedy(), false);
+        buffer.finish(RequestOutcome.CANCELLED, 1);
+        buffer.end();
+        AtomicInteger runs = new AtomicInteger();
+        buffer.onDelivery(runs::incrementAndGet);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void reader_that_waits_is_woken_by_each_delivery() throws InterruptedException {
+        TokenBuffer buffer = new TokenBuffer(2, SamplingParams.greedy(), false);
+        Thread reader = Thread.currentThread();
+        CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> {
+            while (reader.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            buffer.write(7, 1, 1, new StepOutputs(1), 0);
+            buffer.publish(1);
+        });
+        assertThat(buffer.await(0)).isTrue();
+        writer.join();
+    }
+
+    @Test
+    void wait_for_a_token_ends_at_its_limit_and_without_one_does_not_wait() throws InterruptedException {
+        TokenBuffer buffer = new TokenBuffer(1, SamplingParams.greedy(), false);
+        AtomicLong clock = new AtomicLong();
+        assertThat(buffer.await(0, 5, clock::incrementAndGet)).isFalse();
+        assertThat(clock.get()).isGreaterThan(5);
+        List<Boolean> polled = new ArrayList<>();
+        DeliveryThread.run(() -> {
+            try {
+                polled.add(buffer.await(0, 0, clock::get));
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        assertThat(polled).containsExactly(false);
     }
 
     @Test
