@@ -15,6 +15,7 @@ import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
 import io.roseinfer.scheduler.FinishReason;
 import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingQueue;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
@@ -427,6 +428,109 @@ class EngineLoopTest {
         assertThat(completion(overtaken).finishReason()).isEqualTo(FinishReason.CANCELLED);
         assertThat(timeline.admittedNanos()).isGreaterThan(timeline.tokenizedNanos());
         assertThat(timeline.finishedNanos()).isGreaterThanOrEqualTo(timeline.admittedNanos());
+    }
+
+    @Test
+    void last_token_is_delivered_once_with_the_outcome() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, Models.request(3, 1));
+        List<Integer> delivered = new ArrayList<>();
+        live.tokens().onDelivery(() -> delivered.add(live.tokens().delivered()));
+        run(loop);
+        assertThat(delivered).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void cancelled_request_has_ended_after_its_cancellation() {
+        Clock clock = Models.ticking();
+        LoneLoop loop = new LoneLoop(Models.runner(options, SimOptions.defaults()), options, clock, Observers.NONE);
+        LiveRequest live = submit(loop, Models.request(20, 1));
+        loop.doWork();
+        loop.doWork();
+        long cancelledNanos = clock.nanos();
+        loop.cancel(live);
+        run(loop);
+        assertThat(completion(live).timeline().finishedNanos()).isGreaterThan(cancelledNanos);
+    }
+
+    @Test
+    void loop_ignores_the_cancellation_of_a_request_that_it_has_not_admitted() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest waiting = submit(loop, Models.request(3, 1));
+        loop.loop().cancel(waiting);
+        run(loop);
+        assertThat(completion(waiting).finishReason()).isEqualTo(FinishReason.LENGTH);
+    }
+
+    @Test
+    void loop_that_has_a_cancellation_has_work() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest ended = submit(loop, Models.request(3, 1));
+        run(loop);
+        loop.loop().cancel(ended);
+        assertThat(loop.loop().isBusy()).isTrue();
+        loop.doWork();
+        assertThat(loop.loop().isBusy()).isFalse();
+    }
+
+    /** Submits a request that any loop may admit. */
+    private LiveRequest submitShared(LoneLoop loop, GenerationRequest request) {
+        LiveRequest live = newRequest(request);
+        int[] prompt = ((Prompt.Tokens) request.prompt()).own();
+        live.tokenized(prompt.length, 0);
+        loop.inFlight().reserve();
+        assertThat(loop.inFlight().enqueue(live, live.newSequence(prompt, Models.spec()), WaitingQueue.ANY))
+                .isTrue();
+        return live;
+    }
+
+    @Test
+    void steps_of_an_iteration_admit_at_most_its_share_together() {
+        LoneLoop loop = loop(
+                options.withScheduler(
+                        SchedulerOptions.builder().chunkedPrefill(true).build()),
+                SimOptions.defaults().withMaxInFlight(2));
+        for (int i = 0; i < 3; i++) {
+            LiveRequest unused = submitShared(loop, Models.request(3, i));
+        }
+        loop.loop().doWork(1);
+        assertThat(loop.inFlight().waitingQueue().sharedCount()).isEqualTo(2);
+    }
+
+    @Test
+    void load_has_a_prompt_until_its_first_token_and_a_request_until_its_end() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submitShared(loop, Models.request(5, 1, 2, 3));
+        List<String> seen = new ArrayList<>();
+        live.tokens()
+                .onDelivery(() -> seen.add(loop.loop().load().requests() + ", "
+                        + loop.loop().load().uncomputedPromptTokens()));
+        run(loop);
+        assertThat(seen).startsWith("1, 0").endsWith("0, 0");
+        assertThat(loop.loop().load().outstandingTokens()).isZero();
+    }
+
+    @Test
+    void deadline_is_watched_by_others_only_until_the_loop_admits_the_request() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        submit(loop, Models.request(5, 1).withDeadline(1_000_000));
+        assertThat(loop.inFlight().nextDeadlineNanos()).isLessThan(Long.MAX_VALUE);
+        loop.doWork();
+        assertThat(loop.inFlight().nextDeadlineNanos()).isEqualTo(Long.MAX_VALUE);
+        LiveRequest waiting = submit(loop, Models.request(5, 1).withDeadline(1_000_000));
+        loop.cancel(waiting);
+        assertThat(waiting.hasEnded()).isTrue();
+        assertThat(loop.inFlight().nextDeadlineNanos()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void discarded_request_releases_its_place() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        LiveRequest live = submit(loop, Models.request(5, 1).withDeadline(1_000_000));
+        assertThat(loop.inFlight().discard(live)).isTrue();
+        assertThat(loop.inFlight().count()).isZero();
+        assertThat(loop.inFlight().nextDeadlineNanos()).isEqualTo(Long.MAX_VALUE);
+        assertThat(loop.hasWork()).isFalse();
     }
 
     @Test
