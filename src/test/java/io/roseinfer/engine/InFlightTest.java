@@ -1,0 +1,33 @@
+package io.roseinfer.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.roseinfer.base.RoseException.Overloaded;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.scheduler.SchedulerOptions;
+import io.roseinfer.scheduler.WaitingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class InFlightTest {
+    private final AtomicInteger empty = new AtomicInteger();
+    private final InFlight inFlight = new InFlight(
+            2,
+            Models.ticking(),
+            Observers.NONE.requests(),
+            new WaitingQueue(1, SchedulerOptions.defaults().policies()),
+            new TokenizeWorkers(0, request -> {}),
+            empty::incrementAndGet);
+
+    @Test
+    void places_are_at_most_the_maximum_and_the_last_one_released_leaves_it_empty() {
+        inFlight.reserve();
+        inFlight.reserve();
+        assertThatThrownBy(inFlight::reserve).isInstanceOf(Overloaded.class);
+        inFlight.release();
+        assertThat(empty).hasValue(0);
+        inFlight.release();
+        assertThat(empty).hasValue(1);
+    }
+}
