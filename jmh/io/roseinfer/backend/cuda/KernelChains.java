@@ -124,7 +124,7 @@ final class KernelChains {
                         rank.buffers().sampleInputs()[buffer],
                         pending.sampleStaging,
                         packer.packSamples(in, pending.sampleStaging));
-        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), choice, buffer);
+        Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), rows, choice, buffer);
         rank.forward().run(step);
         if (choice == Choice.DRAW) {
             rank.forward().draw(buffer, rows);
