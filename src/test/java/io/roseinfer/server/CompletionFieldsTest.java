@@ -274,7 +274,8 @@ class CompletionFieldsTest {
     void wrong_prompt_of_a_list_is_named_by_its_index(String prompt, String message) throws IOException {
         Answer answer = server.complete("{\"prompt\":" + prompt + "}");
         assertThat(answer.status()).isEqualTo(400);
-        assertThat(TestServer.json(answer).get("error").get("message").stringValue())
-                .isEqualTo(message);
+        JsonNode error = TestServer.json(answer).get("error");
+        assertThat(error.get("message").stringValue()).isEqualTo(message);
+        assertThat(error.get("param").stringValue()).isEqualTo(message.substring(0, message.indexOf(' ')));
     }
 }
