@@ -111,6 +111,16 @@ class GrammarCursorTest {
     }
 
     @Test
+    void text_that_may_continue_is_accepted_but_not_done() {
+        GrammarCursor cursor = compile(Grammar.of(Expression.terminal(LETTERS)), trie("ab")).newCursor();
+        assertThat(cursor.advance('a')).isTrue();
+        assertThat(cursor.isAccepting()).isTrue();
+        assertThat(cursor.isDone()).isFalse();
+        assertThat(cursor.advance(256)).isTrue();
+        assertThat(cursor.isDone()).isFalse();
+    }
+
+    @Test
     void token_may_end_within_a_character() {
         TokenTrie trie = trie("\"\u00e9".substring(0, 2), "é\"");
         CompiledGrammar compiled = compile(Grammar.of(Expression.terminal(STRING)), trie);
