@@ -166,6 +166,7 @@ final class SchemaDocument {
             if (!KEYWORDS.contains(keyword)) {
                 unknown.add(at);
             } else if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
+                addSchemas(1);
                 index(value, base, at);
             } else if (SCHEMA_LISTS.contains(keyword) && value.isArray()) {
                 addSchemas(value.size());

@@ -275,6 +275,17 @@ class JsonSchemaTest {
                         .formatted(max + 1, max));
     }
 
+    @Test
+    void schemas_of_keywords_with_one_schema_count_as_well() {
+        String schema = "{`type`:1,`$defs`:{LIST}}";
+        String most = sized(schema, "`a%d`:{`not`:{}}", 9_999);
+        assertThatThrownBy(() -> Grammar.jsonSchema(most)).hasMessageNotContaining("at most");
+        String more = sized(schema, "`a%d`:{`not`:{}}", 10_000);
+        assertThatThrownBy(() -> Grammar.jsonSchema(more))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("schemas of the document is 20001; it must be at most 20000");
+    }
+
     private static String sized(String schema, String element, int count) {
         String list = IntStream.range(0, count).mapToObj(element::formatted).collect(Collectors.joining(","));
         return schema.replace("LIST", list).replace('`', '"');
