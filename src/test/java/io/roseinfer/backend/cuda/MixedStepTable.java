@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
  */
 final class MixedStepTable {
     private static final int RUNS = 7;
-    private static final int MAX_ROWS = 64;
+    private static final int MAX_ROWS = 128;
     private static final int MAX_TOKENS = 2048;
     private static final int BLOCK_SIZE = 16;
     private static final double NANOS_PER_MILLI = 1e6;
@@ -104,10 +104,15 @@ final class MixedStepTable {
             long unused = ((CudaModelRunner) runner).rank().context().enter();
             MixedStepTable table = new MixedStepTable(runner);
             int most = Math.min(MAX_TOKENS, files.spec().contextLength());
-            for (int decodeRows : new int[] {1, 8, MAX_ROWS}) {
+            for (int decodeRows : new int[] {1, 8, 64}) {
                 table.print(decodeRows, 512, most);
             }
-            for (int decodeRows : new int[] {1, 8, MAX_ROWS}) {
+            for (int decodeRows : new int[] {31, 33, MAX_ROWS}) {
+                for (int promptTokens : new int[] {1024, 1800, 2048}) {
+                    table.print(decodeRows, 300, Math.min(promptTokens, most));
+                }
+            }
+            for (int decodeRows : new int[] {1, 8, 64}) {
                 for (int context : new int[] {128, 512, most}) {
                     table.print(decodeRows, context, 0);
                 }
