@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The engine's main loop. An iteration {@link #begin begins} by ending cancelled and expired requests, starting the
  * sampling of a step whose masks were not ready, launching steps, and delivering the previous step's tokens while the
- * device works, before the launch if that has prompts. It {@link #finish finishes} by awaiting the oldest step. {@link Replica} runs the loop on a thread,
+ * device works. Tokens are delivered before a step that may have prompts is launched, if the device has a step in flight.
+ * The iteration {@link #finish finishes} by awaiting the oldest step. {@link Replica} runs the loop on a thread,
  * {@link VirtualEngine} in virtual time; tests call {@link #doWork} directly. Only {@link #cancel}, {@link #stats} and
  * {@link #load} may be called from other threads.
  */
