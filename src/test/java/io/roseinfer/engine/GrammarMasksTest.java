@@ -236,4 +236,16 @@ class GrammarMasksTest {
         }
         assertThat(least).isZero();
     }
+
+    @Test
+    void text_that_may_end_can_go_on() {
+        GrammarMasks masks = masks("[a-z]+", 3);
+        for (int i = 0; i < 3; i++) {
+            append(masks, 'a');
+            assertThat(signals.pollEnded()).isNull();
+            assertThat(masks.isReady()).isTrue();
+            assertThat(mask(masks).allows('b')).isTrue();
+            assertThat(mask(masks).allows(END)).isTrue();
+        }
+    }
 }

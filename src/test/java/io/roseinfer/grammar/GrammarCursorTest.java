@@ -9,6 +9,7 @@ import io.roseinfer.grammar.Expression.Repeat;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -395,5 +396,34 @@ class GrammarCursorTest {
                 assertThat(result.get()).isEqualTo(expected);
             }
         }
+    }
+
+    private static int likely(Grammar grammar, TokenTrie trie) {
+        CompiledGrammar compiled = compile(grammar, trie);
+        GrammarCursor cursor = compiled.newCursor();
+        TokenMask mask = compiled.newMask();
+        cursor.mask(mask);
+        return cursor.likelyToken(mask);
+    }
+
+    @Test
+    void likely_token_is_the_longest_that_all_allowed_ones_begin_with_or_are_part_of() {
+        TokenTrie trie = trie("ab", "abcd", "abc", "abx", "bc");
+        assertThat(likely(Grammar.regex("abcdef"), trie)).as("abcd").isEqualTo(257);
+        assertThat(likely(Grammar.regex("ab[cx]def"), trie)).as("ab").isEqualTo(256);
+        assertThat(likely(Grammar.regex("[ab]c"), trie)).isEqualTo(TokenMask.NONE);
+    }
+
+    @Test
+    void no_token_is_likely_if_the_text_may_end() {
+        assertThat(likely(Grammar.regex("(abc)?"), trie())).isEqualTo(TokenMask.NONE);
+    }
+
+    @Test
+    void no_token_is_likely_if_more_are_allowed_than_are_compared() {
+        Grammar grammar = Grammar.regex("a{50}");
+        String[] all = IntStream.rangeClosed(2, 33).mapToObj("a"::repeat).toArray(String[]::new);
+        assertThat(likely(grammar, trie(Arrays.copyOf(all, 31)))).isEqualTo(256 + 30);
+        assertThat(likely(grammar, trie(all))).isEqualTo(TokenMask.NONE);
     }
 }

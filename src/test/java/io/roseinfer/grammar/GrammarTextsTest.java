@@ -139,4 +139,28 @@ class GrammarTextsTest {
         assertThatThrownBy(() -> Grammar.choice(List.of())).isInstanceOf(BadInput.class);
         assertThatThrownBy(() -> Grammar.choice(List.of("\ud800"))).isInstanceOf(BadInput.class);
     }
+
+    /** A limit on groups side by side would reject plain grammars. */
+    @Test
+    void nesting_does_not_count_groups_side_by_side() {
+        String groups = "(\"a\")".repeat(GrammarSize.NESTING + 100);
+        List<String> in = List.of("a".repeat(GrammarSize.NESTING + 100));
+        assertTexts(Grammar.gbnf("root ::= " + groups), in, List.of("a"));
+        assertTexts(Grammar.lark("start: " + groups), in, List.of("a"));
+    }
+
+    @Test
+    void deepest_nesting_is_accepted_and_a_deeper_one_rejected() {
+        String deepest = nested(GrammarSize.NESTING - 1);
+        String deeper = nested(GrammarSize.NESTING);
+        assertTexts(Grammar.gbnf("root ::= " + deepest), List.of("a"), List.of(""));
+        assertTexts(Grammar.lark("start: " + deepest), List.of("a"), List.of(""));
+        String message = "the nesting of a grammar is 201; it must be at most 200";
+        assertThatThrownBy(() -> Grammar.gbnf("root ::= " + deeper)).hasMessage(message);
+        assertThatThrownBy(() -> Grammar.lark("start: " + deeper)).hasMessage(message);
+    }
+
+    private static String nested(int groups) {
+        return "(".repeat(groups) + "\"a\"" + ")".repeat(groups);
+    }
 }

@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RegexParserTest {
     /** Texts that a pattern is found in, and texts that it is not, separated by spaces; "_" is the empty text. */
@@ -181,5 +182,26 @@ class RegexParserTest {
             case 8 -> "(?=" + inner + ")" + pattern(random, depth - 1);
             default -> inner;
         };
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"(a)", "(?:a)", "(?s:a)", "(?=a)a"})
+    void nesting_does_not_count_groups_side_by_side(String group) {
+        Regex regex = RegexParser.search("^" + group.repeat(GrammarSize.NESTING + 100) + "$");
+        assertThat(RegexSolver.matches(regex, "a".repeat(GrammarSize.NESTING + 100))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"(", "(?:", "(?s:", "(?i:"})
+    void deepest_nesting_is_accepted_and_a_deeper_one_rejected(String open) {
+        Regex deepest = RegexParser.search(nested(open, GrammarSize.NESTING - 1));
+        assertThat(RegexSolver.matches(deepest, "a")).isTrue();
+        assertThatThrownBy(() -> RegexParser.search(nested(open, GrammarSize.NESTING)))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the nesting of a pattern's groups is 201; it must be at most 200");
+    }
+
+    private static String nested(String open, int groups) {
+        return "^" + open.repeat(groups) + "a" + ")".repeat(groups) + "$";
     }
 }

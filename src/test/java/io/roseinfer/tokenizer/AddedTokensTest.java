@@ -1,5 +1,6 @@
 package io.roseinfer.tokenizer;
 
+import static io.roseinfer.tokenizer.TrainedVocabulary.added;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -9,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AddedTokensTest {
     private static final int EACH = 400_000;
@@ -26,5 +29,13 @@ class AddedTokensTest {
         TokenizerConfig older = TokenizerConfig.of(true, tokens(EACH), SpecialTokens.NONE);
         List<AddedToken> all = AddedTokens.of("files", Map.of(), tokens(0), older, new ArrayList<>());
         assertThat(all).hasSize(2 * EACH);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"<w>x, false", "x<w>, false", "x<w>x, false", "<w>, true", "!<w>!, true", "x <w> x, true"})
+    void single_word_is_not_found_next_to_a_word_character(String text, boolean found) {
+        Tokenizer tokenizer = SampleTokenizer.with(added(SampleTokenizer.FREE, "<w>", "single_word"));
+        assertThat(IntStream.of(tokenizer.encode(text)).anyMatch(id -> id == SampleTokenizer.FREE))
+                .isEqualTo(found);
     }
 }

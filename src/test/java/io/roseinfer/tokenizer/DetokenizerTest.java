@@ -4,7 +4,10 @@ import static io.roseinfer.tokenizer.TrainedVocabulary.added;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.roseinfer.base.Utf16;
+import java.util.BitSet;
 import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class DetokenizerTest {
@@ -96,5 +99,59 @@ class DetokenizerTest {
         assertThat(skipping.push(ids[0]) + skipping.push(ids[1]) + skipping.push(ids[2]))
                 .isEqualTo("ażź");
         assertThat(skipping.unknownIds()).isZero();
+    }
+
+    /** A space, a letter and their byte-fallback tokens; one space is removed from a text's beginning. */
+    private static Detokenizer dropping() {
+        SortedMap<Integer, byte[]> tokens = new TreeMap<>();
+        for (int id = 0; id < 4; id++) {
+            tokens.put(id, new byte[] {(byte) (id % 2 == 0 ? ' ' : 'a')});
+        }
+        BitSet fallback = new BitSet();
+        fallback.set(2, 4);
+        Vocabulary.Kinds kinds = new Vocabulary.Kinds(new BitSet(), fallback, new BitSet());
+        return new Detokenizer(Vocabulary.of(tokens, kinds, new TokenDecoder.TextStart(' ', 1, false)), true);
+    }
+
+    @Test
+    void flush_drops_the_beginning_of_a_text_that_was_held_back() {
+        Detokenizer detokenizer = dropping();
+        assertThat(detokenizer.push(2)).isEmpty();
+        assertThat(detokenizer.push(3)).isEmpty();
+        assertThat(detokenizer.flush()).isEqualTo("a");
+    }
+
+    @Test
+    void as_many_characters_are_dropped_after_a_flush_as_before() {
+        Detokenizer detokenizer = dropping();
+        for (int text = 0; text < 3; text++) {
+            assertThat(detokenizer.push(0)).as("text %d", text).isEmpty();
+            assertThat(detokenizer.push(0)).as("text %d", text).isEqualTo(" ");
+            assertThat(detokenizer.push(1)).as("text %d", text).isEqualTo("a");
+            assertThat(detokenizer.flush()).isEmpty();
+        }
+    }
+
+    @Test
+    void unfinished_text_is_what_flush_returns_later() {
+        Detokenizer detokenizer = dropping();
+        detokenizer.push(2);
+        assertThat(detokenizer.unfinished()).isEmpty();
+        detokenizer.push(2);
+        detokenizer.push(3);
+        for (int call = 0; call < 2; call++) {
+            assertThat(detokenizer.unfinished()).as("call %d", call).isEqualTo(" a");
+        }
+        assertThat(detokenizer.flush()).isEqualTo(" a");
+        assertThat(detokenizer.unfinished()).isEmpty();
+    }
+
+    @Test
+    void unfinished_text_after_a_complete_beginning_is_not_dropped() {
+        Detokenizer detokenizer = dropping();
+        assertThat(detokenizer.push(1)).isEqualTo("a");
+        detokenizer.push(2);
+        assertThat(detokenizer.unfinished()).isEqualTo(" ");
+        assertThat(detokenizer.flush()).isEqualTo(" ");
     }
 }
