@@ -3,6 +3,7 @@ package io.roseinfer;
 import static java.util.function.Predicate.not;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.sampling.SamplingParams;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -30,6 +31,8 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Checks that the classes, files, headings and Java code in documents exist or compile. */
 class DocumentsTest {
@@ -374,5 +377,12 @@ class DocumentsTest {
                                     .filter(not("__pycache__"::equals))
                                     .toList());
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void page_of_the_http_api_has_every_sampling_parameter(SamplingParams.Parameter parameter) {
+        assertThat(Document.at("src/site/markdown/reference/http-api.md").text())
+                .containsPattern("(?m)^\\|[^|]*`" + parameter.field() + "`[^|]*\\|");
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.roseinfer.base.SplitMix64;
+import io.roseinfer.sampling.SamplingParams.Parameter;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SamplerTest {
@@ -449,5 +451,15 @@ class SamplerTest {
     void log_sum_exp_does_not_overflow() {
         assertThat(new Sampler(2).logSumExp(new float[] {1000, 1000}, 0))
                 .isCloseTo((float) (1000 + Math.log(2)), within(1e-3f));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void every_parameter_changes_the_samples(Parameter parameter) {
+        float[] logits = logitsOf(0.4, 0.3, 0.2, 0.1);
+        TokenHistory history = new History(new int[] {0, 1, 1}, 1);
+        SamplingParams changed = parameter.set(SamplingParams.random(), parameter.isInteger() ? 2 : 0.5);
+        assertThat(frequencies(logits, changed, history))
+                .isNotEqualTo(frequencies(logits, SamplingParams.random(), history));
     }
 }

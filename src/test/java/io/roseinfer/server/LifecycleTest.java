@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.roseinfer.backend.sim.SimFaults;
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.server.api.CallLimits;
+import io.roseinfer.server.api.ServedModel;
 import io.roseinfer.server.http.RawClient;
 import io.roseinfer.server.http.RawClient.Answer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Overload, timeouts and shutdown. */
@@ -352,6 +356,35 @@ class LifecycleTest {
             assertThat(server.get("/metrics").body()).doesNotContain("/nothing");
             assertThat(server.metric("http_requests_total{handler=\"none\",method=\"other\",status=\"4xx\"}"))
                     .isEqualTo(5);
+        }
+    }
+
+    /** The device is paused until a time between the two limits. */
+    @ParameterizedTest
+    @CsvSource({"1000, 5000", "5000, 1000"})
+    void shorter_timeout_of_server_and_client_ends_completions_and_chats(int serverSeconds, int clientSeconds)
+            throws Exception {
+        Gate gate = new Gate(0);
+        CallLimits limits = CallLimits.NONE.withDuration(Optional.of(Duration.ofSeconds(serverSeconds)));
+        ServerOptions options = TestServer.options()
+                .withModel(ServedModel.named(TestServer.MODEL).withChat(TestServer.chat()))
+                .withCallLimits(limits);
+        try (TestServer server = new TestServer(TestServer.engineOptions(), gate.options(), options);
+                RawClient completion = server.client();
+                RawClient chat = server.client()) {
+            String header = "X-Request-Timeout: " + clientSeconds + "\r\n";
+            String messages = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"max_tokens\":20}";
+            completion.send(RawClient.post("/v1/completions", PLAIN, header));
+            gate.awaitReached();
+            chat.send(RawClient.post("/v1/chat/completions", messages, header));
+            while (server.engine.stats().requests().accepted() < 2) {
+                Thread.onSpinWait();
+            }
+            server.aheadNanos.set(Duration.ofSeconds(2000).toNanos());
+            gate.open();
+            for (RawClient client : List.of(completion, chat)) {
+                assertThat(client.answer().body()).containsAnyOf("\"deadline\"", "timed out before its first token");
+            }
         }
     }
 }

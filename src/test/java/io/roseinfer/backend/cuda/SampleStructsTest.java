@@ -143,4 +143,14 @@ class SampleStructsTest {
                         .filter(line -> line.startsWith("STRUCT") || line.startsWith("FIELD")))
                 .containsExactlyInAnyOrderElementsOf(expected);
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void kernel_reads_every_sampling_parameter(Parameter parameter) throws IOException {
+        StringBuilder field = new StringBuilder();
+        for (String word : parameter.field().split("_")) {
+            field.append(field.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        assertThat(Files.readString(Path.of("kernels/sample.cu"))).containsPattern("\\br\\." + field + "\\b");
+    }
 }
