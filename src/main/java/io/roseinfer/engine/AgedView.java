@@ -139,8 +139,8 @@ final class AgedView implements ReplicaView {
 
     @Override
     public int cachedTokens(RoutedRequest request) {
-        return prefixes.map(known ->
-                        known.countKnown(RoutedView.hashes(request)) * now.kv().blockSize())
+        long[] hashes = RoutedView.hashes(request);
+        return prefixes.map(known -> known.countKnown(hashes) * now.kv().blockSize())
                 .orElse(0);
     }
 

@@ -175,6 +175,21 @@ final class LiveRequest implements ObservedRequest {
         return request.options().tag();
     }
 
+    @Override
+    public String tenant() {
+        return request.options().tenant();
+    }
+
+    @Override
+    public int priority() {
+        return request.options().priority();
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return request.options().dueNanos(submittedNanos);
+    }
+
     /** Returns the buffer from which the stream reads. */
     TokenBuffer tokens() {
         return tokens;
@@ -250,11 +265,6 @@ final class LiveRequest implements ObservedRequest {
     /** Returns when it was submitted. */
     long arrivalNanos() {
         return submittedNanos;
-    }
-
-    /** Returns when it should be complete, by the earlier of its deadline and its target. */
-    long deadlineNanos() {
-        return request.options().dueNanos(submittedNanos);
     }
 
     /** Returns when its prompt was tokenized and its grammar compiled. */

@@ -149,7 +149,8 @@ final class ReplicaLoad implements StepObserver, ReplicaView {
 
     @Override
     public int cachedTokens(RoutedRequest request) {
-        return prefixes == null ? 0 : prefixes.countKnown(RoutedView.hashes(request)) * kv.blockSize();
+        long[] hashes = RoutedView.hashes(request);
+        return prefixes == null ? 0 : prefixes.countKnown(hashes) * kv.blockSize();
     }
 
     @Override

@@ -104,8 +104,9 @@ final class RequestRouter {
     }
 
     private int ask(LiveRequest request, List<ReplicaView> candidates) {
+        RoutedView view = new RoutedView(request, usesPrefixes());
         try {
-            int chosen = routing.choose(new RoutedView(request), candidates);
+            int chosen = routing.choose(view, candidates);
             if (chosen < RoutingPolicy.SHARED_QUEUE || chosen >= candidates.size()) {
                 throw new ExtensionFailure.Misuse("chose replica " + chosen + " of " + candidates.size()
                         + "; allowed are 0 to " + (candidates.size() - 1) + ", and -1 for any");
@@ -113,6 +114,8 @@ final class RequestRouter {
             return chosen;
         } catch (Throwable thrown) {
             throw ExtensionFailure.ofRouting(routing, thrown);
+        } finally {
+            view.close();
         }
     }
 

@@ -1,9 +1,11 @@
 package io.roseinfer.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.backend.sim.SimOptions;
 import io.roseinfer.backend.sim.SimRunner;
+import io.roseinfer.base.RoseException.EngineStopped;
 import io.roseinfer.engine.routing.ReplicaView;
 import io.roseinfer.engine.routing.RoutedRequest;
 import io.roseinfer.engine.routing.RoutingPolicy;
@@ -72,6 +74,57 @@ class RoutingInputsTest {
         engine.runUntil(Long.MAX_VALUE);
         String expected = "tenant a, priority 4, tokens 9 of 20, due in 5000000000";
         assertThat(seen).containsExactly(expected, expected);
+    }
+
+    @Test
+    void observer_sees_tenant_priority_and_target_of_a_request() {
+        List<String> seen = new ArrayList<>();
+        Observers observers = Observers.ofRequests(event -> {
+            if (event instanceof RequestEvent.Accepted(ObservedRequest request)) {
+                seen.add(request.tenant() + " " + request.priority() + " " + request.deadlineNanos());
+            }
+        });
+        VirtualEngine engine = new VirtualEngine(
+                runners(Models.options()),
+                Models.options(),
+                RoutingPolicy.pull(),
+                ViewAge.NONE,
+                (step, startNanos) -> startNanos + 1000,
+                observers);
+        var unused = engine.submit(DESCRIBED, 70);
+        engine.runUntil(Long.MAX_VALUE);
+        assertThat(seen).containsExactly("a 4 5000000070");
+    }
+
+    private static void assertMisuse(ViewAge age, RoutingPolicy policy, String seen) {
+        VirtualEngine engine = engine(Models.options(), age, policy);
+        assertThatThrownBy(() -> engine.submit(DESCRIBED, 70))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("the routing policy " + RoutingInputsTest.class.getName() + " " + seen)
+                .hasMessageContaining("(RoutingInputsTest.java:");
+    }
+
+    @Test
+    void policy_that_uses_prefixes_must_say_so() {
+        String seen = "uses prefixes or cachedTokens without overriding usesPrefixes to return true";
+        for (ViewAge age : List.of(ViewAge.NONE, new ViewAge(1, true))) {
+            assertMisuse(age, (request, replicas) -> replicas.getFirst().cachedTokens(request), seen);
+        }
+        assertMisuse(ViewAge.NONE, (request, replicas) -> request.prefixes(), seen);
+    }
+
+    @Test
+    void routed_request_cannot_be_used_after_its_call() {
+        List<RoutedRequest> kept = new ArrayList<>();
+        RoutingPolicy policy = (request, replicas) -> {
+            kept.add(request);
+            return kept.getFirst().promptTokens() - 1;
+        };
+        VirtualEngine engine = engine(Models.options(), ViewAge.NONE, policy);
+        var unused = engine.submit(DESCRIBED, 70);
+        assertThatThrownBy(() -> engine.submit(DESCRIBED, 70))
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("uses a RoutedRequest after the call that it was passed to");
     }
 
     @Test

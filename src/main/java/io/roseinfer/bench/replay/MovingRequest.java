@@ -111,6 +111,21 @@ final class MovingRequest implements ObservedRequest {
     }
 
     @Override
+    public String tenant() {
+        return prefill.tenant();
+    }
+
+    @Override
+    public int priority() {
+        return prefill.priority();
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return prefill.deadlineNanos();
+    }
+
+    @Override
     public int promptTokens() {
         return prefill.promptTokens();
     }

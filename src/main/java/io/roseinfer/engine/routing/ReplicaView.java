@@ -35,7 +35,7 @@ public interface ReplicaView {
     long uncomputedPromptTokens();
 
     /**
-     * Returns how many leading tokens of a prompt are in its prefix cache now; 0 unless the policy uses prefixes
+     * Returns how many leading tokens of a prompt are in its prefix cache now. It fails unless the policy uses prefixes
      * ({@link RoutingPolicy#usesPrefixes}).
      */
     int cachedTokens(RoutedRequest request);

@@ -11,7 +11,10 @@ public interface RoutedRequest {
     /** Returns the number of prompt tokens. */
     int promptTokens();
 
-    /** Returns the number of the prompt's prefixes of whole KV blocks; 0 unless the policy uses prefixes. */
+    /**
+     * Returns the number of the prompt's prefixes of whole KV blocks. It fails unless the policy uses prefixes
+     * ({@link RoutingPolicy#usesPrefixes}).
+     */
     int prefixes();
 
     /**
