@@ -176,4 +176,17 @@ class ObserveTest {
                 .isEqualTo(6 * (8 + 4));
         assertThat(steps).extracting(step -> step[5]).containsOnly("2000000");
     }
+
+    @Test
+    void example_writes_a_line_for_each_request() throws IOException {
+        Path file = folder.resolve("requests.csv");
+        String example = "tools/examples/RequestCsv.java:" + file;
+        Outcome outcome = run(SIM + " --random-output-len 5 --ignore-eos", example);
+        assertThat(outcome.code()).as(outcome.err()).isZero();
+        assertThat(Files.readAllLines(file))
+                .hasSize(1 + 6)
+                .first()
+                .isEqualTo("request,priority,prompt_tokens,cached_tokens,generated_tokens,ttft_nanos,nanos,reason");
+        assertThat(Files.readAllLines(file)).contains("0,0,8,0,5,2000000,10000000,LENGTH");
+    }
 }

@@ -29,6 +29,7 @@ class PolicyExamplesTest {
             "StallFree.java", STEPS + FOLDER + "/StallFree.java:64",
             "Mlfq.java", STEPS + FOLDER + "/Mlfq.java --kv-blocks 40",
             "TimeToLive.java", "--kv-blocks 60 --kv-eviction-policy " + FOLDER + "/TimeToLive.java:agent=1000",
+            "Preble.java", "--engines 3 --routing " + FOLDER + "/Preble.java",
             "TargetRequests.java",
                     "--engines 3 --scale-interval 0.2 --scale-policy " + FOLDER + "/TargetRequests.java:8");
 

@@ -1,6 +1,9 @@
 package io.roseinfer.scheduler.policy;
 
-/** The state of the scheduler that calls a policy. Valid only during the call it is passed to. */
+/**
+ * The state of the scheduler that calls a policy. Valid only during the call it is passed to: a view that is kept shows later
+ * states, and to other threads inconsistent ones.
+ */
 public interface QueueView {
     /** Returns the number of the scheduler's replica, from 0. */
     int replica();
