@@ -21,13 +21,16 @@ import io.roseinfer.model.SpecBuilder;
 import io.roseinfer.model.family.Families;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.bytedeco.cuda.cudart.CUevent_st;
@@ -51,7 +54,7 @@ class StepLaunchesTest {
     /** A step in numbers: tokens, rows, samples, rows of one token. */
     private record Size(int tokens, int rows, int samples, int decodeRows) {}
 
-    private static final Map<ElementType, Set<Launch>> LAUNCHES = new EnumMap<>(ElementType.class);
+    private static final Map<ElementType, List<Recorded>> STEPS = new EnumMap<>(ElementType.class);
 
     private static final List<Size> SIZES = List.of(
             new Size(1, 1, 1, 1),
@@ -59,18 +62,29 @@ class StepLaunchesTest {
             new Size(129, 129, 129, 129),
             new Size(5, 1, 1, 0),
             new Size(100, 3, 3, 2),
+            new Size(100, 3, 2, 1),
             new Size(100, 1, 0, 0),
             new Size(1024, 1, 1, 0),
             new Size(4144, 2, 2, 0));
 
-    /** A recorded launch. */
-    private record Launch(String kernel, int gridX, int gridY, int threads, int sharedBytes, int cluster) {}
+    /** A recorded launch, with its integer arguments by name. */
+    private record Launch(
+            String kernel,
+            int gridX,
+            int gridY,
+            int threads,
+            int sharedBytes,
+            int cluster,
+            Map<String, Integer> integers) {}
+
+    /** The launches of a step of a model, in order. */
+    private record Recorded(ModelShape shape, int blockSize, Size size, List<Launch> launches) {}
 
     /** Records launches of declared kernels. */
     private static final class Recorder implements Launcher.Sink {
         private final boolean overlaps;
         private final MemorySegment values = Arena.ofAuto().allocate(8L * Signature.MAX_ARGUMENTS, 16);
-        private final Set<Launch> launches = new LinkedHashSet<>();
+        private final List<Launch> launches = new ArrayList<>();
 
         Recorder(boolean overlaps) {
             this.overlaps = overlaps;
@@ -102,7 +116,25 @@ class StepLaunchesTest {
                     launch.gridY(),
                     launch.threads(),
                     launch.sharedBytes(),
-                    launch.cluster()));
+                    launch.cluster(),
+                    integers(DECLARED.of(launch.kernel().name()))));
+        }
+
+        private Map<String, Integer> integers(Signature signature) {
+            Map<String, Integer> integers = new HashMap<>();
+            for (int i = 0; i < signature.arguments().size(); i++) {
+                if (signature.arguments().get(i).kind() == Signature.Kind.INTEGER) {
+                    integers.put(signature.arguments().get(i).name(), values.get(ValueLayout.JAVA_INT, 8L * i));
+                }
+            }
+            return integers;
+        }
+
+        /** Returns the launches since the last call. */
+        List<Launch> take() {
+            List<Launch> taken = List.copyOf(launches);
+            launches.clear();
+            return taken;
         }
     }
 
@@ -158,7 +190,7 @@ class StepLaunchesTest {
                 plain(4, 64).positions(Positions.Rope.plain(10_000, 64)).build(),
                 gated(4, 2, 64).build(),
                 gated(4, 2, 64).qkNorms().build(),
-                gated(4, 2, 64).window(layer -> 8).build(),
+                gated(4, 2, 64).window(layer -> 8 * (1 + layer)).build(),
                 gated(4, 2, 64).parallel().build(),
                 gated(4, 4, 64).positions(new Positions.Learned()).build(),
                 gated(4, 2, 128).build(),
@@ -212,8 +244,9 @@ class StepLaunchesTest {
                 buffer, memory, memory, new TokenSlots(memory), new LogprobSlots(memory), new CUevent_st());
     }
 
-    /** Returns the launches of all steps of a model on one kind of device. */
-    private static Set<Launch> launches(ModelShape shape, int blockSize, boolean hopper, boolean invariant) {
+    /** Returns the steps of a model on one kind of device. */
+    private static List<Recorded> steps(ModelShape shape, int blockSize, boolean hopper, boolean invariant) {
+        List<Recorded> steps = new ArrayList<>();
         Recorder recorder = new Recorder(hopper);
         DeviceMemory memory = new DeviceMemory(new Addresses(), "device");
         TilePlans plans = TABLE.of(shape.layerWeights(), shape.weights());
@@ -239,30 +272,37 @@ class StepLaunchesTest {
             for (StepKernels chosen : kernels) {
                 for (Choice each : Choice.values()) {
                     forward.run(new ForwardPass.Step(layout, chosen, size.decodeRows(), each, 0));
+                    if (each == Choice.DRAW && size.samples() > 0) {
+                        forward.draw(1, size.samples());
+                    }
+                    steps.add(new Recorded(shape, blockSize, size, recorder.take()));
                 }
             }
-            if (size.samples() > 0) {
-                forward.draw(1, size.samples());
-            }
         }
-        return recorder.launches;
+        return steps;
     }
 
+    /** Returns the distinct launches of all models with one type of weights. */
     private static Set<Launch> of(ElementType weights) {
-        return LAUNCHES.computeIfAbsent(weights, StepLaunchesTest::launches);
+        return steps(weights).stream()
+                .flatMap(step -> step.launches().stream())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** Returns the launches of all models with one type of weights. */
-    private static Set<Launch> launches(ElementType weights) {
-        Set<Launch> all = new LinkedHashSet<>();
+    private static List<Recorded> steps(ElementType weights) {
+        return STEPS.computeIfAbsent(weights, StepLaunchesTest::allSteps);
+    }
+
+    private static List<Recorded> allSteps(ElementType weights) {
+        List<Recorded> all = new ArrayList<>();
         for (KvPrecision kvCacheDtype : KvPrecision.values()) {
             models().flatMap(spec -> shape(spec, weights, kvCacheDtype).stream())
                     .forEach(shape -> {
                         for (int blockSize : new int[] {16, 24}) {
-                            all.addAll(launches(shape, blockSize, true, false));
-                            all.addAll(launches(shape, blockSize, true, true));
+                            all.addAll(steps(shape, blockSize, true, false));
+                            all.addAll(steps(shape, blockSize, true, true));
                             if (weights != ElementType.INT8) {
-                                all.addAll(launches(shape, blockSize, false, false));
+                                all.addAll(steps(shape, blockSize, false, false));
                             }
                         }
                     });
@@ -288,6 +328,123 @@ class StepLaunchesTest {
             assertThat(launch.threads()).isBetween(32, 1024);
             assertThat(launch.sharedBytes()).isBetween(0, MAX_SHARED_BYTES);
         });
+    }
+
+    /** Kernels name these arguments alike. */
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void arguments_of_the_same_name_are_the_same_number_of_the_model(ElementType weights) {
+        for (Recorded step : steps(weights)) {
+            ModelShape shape = step.shape();
+            Map<String, Integer> expected = Map.of(
+                    "heads", shape.heads(),
+                    "kvHeads", shape.kvHeads(),
+                    "headPad", shape.headPad(),
+                    "headSize", shape.spec().block(0).attention().headSize(),
+                    "queryWidth", shape.attention(),
+                    "kvWidth", shape.kvWidth(),
+                    "blockSize", step.blockSize(),
+                    "vocabulary", shape.spec().vocabularySize());
+            for (Launch launch : step.launches()) {
+                Map<String, Integer> seen = new HashMap<>(launch.integers());
+                seen.keySet().retainAll(expected.keySet());
+                assertThat(expected).as(launch.kernel()).containsAllEntriesOf(seen);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void attention_has_the_window_of_its_block(ElementType weights) {
+        for (Recorded step : steps(weights)) {
+            ModelSpec spec = step.shape().spec();
+            List<Integer> windows = step.launches().stream()
+                    .flatMap(launch -> Stream.ofNullable(launch.integers().get("window")))
+                    .toList();
+            assertThat(windows.size() % spec.layers() == 0 || step.size().samples() == 0)
+                    .as("%d windows", windows.size())
+                    .isTrue();
+            int each = Math.ceilDiv(windows.size(), spec.layers());
+            for (int i = 0; i < windows.size(); i++) {
+                assertThat(windows.get(i))
+                        .isEqualTo(spec.block(i / each).attention().window());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void prompts_skip_decode_rows_exactly_if_another_kernel_attends_them(ElementType weights) {
+        for (Recorded step : steps(weights)) {
+            boolean attended =
+                    step.launches().stream().anyMatch(launch -> launch.kernel().startsWith("attention_decode"));
+            assertThat(step.launches().stream()
+                            .flatMap(launch ->
+                                    Stream.ofNullable(launch.integers().get("skipDecodeRows"))))
+                    .as("%s", step.size())
+                    .allMatch(skips -> skips == (attended ? 1 : 0));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void grids_cover_the_tokens_rows_and_samples_of_their_step(ElementType weights) {
+        for (Recorded step : steps(weights)) {
+            for (Launch launch : step.launches()) {
+                assertThat(List.of(launch.gridX(), launch.gridY()))
+                        .as("%s in a step of %s", launch, step.size())
+                        .isEqualTo(grid(step, launch));
+            }
+        }
+    }
+
+    /** Returns the expected grid of a launch; the recorded one if it depends on the number of SMs. */
+    private static List<Integer> grid(Recorded step, Launch launch) {
+        String kernel = launch.kernel();
+        Size size = step.size();
+        int heads = step.shape().heads();
+        int kvHeads = step.shape().kvHeads();
+        int rows = launch.integers().getOrDefault("rows", 0);
+        if (kernel.startsWith("embed")) {
+            return List.of(size.tokens(), 1);
+        } else if (kernel.startsWith("rope")) {
+            return List.of(size.tokens(), Math.ceilDiv(heads + kvHeads, 4));
+        } else if (kernel.startsWith("normalize")) {
+            return List.of(Math.ceilDiv(rows, 8), 1);
+        } else if (kernel.startsWith("gather") || kernel.equals("sample")) {
+            return List.of(size.samples(), 1);
+        } else if (kernel.equals("select_best")) {
+            return List.of(Math.ceilDiv(size.samples(), 8), 1);
+        } else if (kernel.startsWith("attention_generic")) {
+            return List.of(size.tokens(), Math.ceilDiv(heads, 4));
+        } else if (kernel.startsWith("attention_decode")) {
+            return List.of((kernel.contains("gqa") ? kvHeads : heads) * launch.cluster(), size.rows());
+        } else if (kernel.startsWith("attention_prefill_wgmma_widen")) {
+            return List.of(launch.gridX(), size.rows());
+        } else if (kernel.startsWith("attention_prefill") && !kernel.contains("wgmma")) {
+            return List.of(heads, size.tokens() / 64 + size.rows());
+        } else if (kernel.startsWith("gemm") && kernel.endsWith("generic")) {
+            return List.of(launch.gridX(), Math.ceilDiv(rows, 64));
+        }
+        return List.of(launch.gridX(), launch.gridY());
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void rows_of_kernels_are_those_of_their_step(ElementType weights) {
+        for (Recorded step : steps(weights)) {
+            Size size = step.size();
+            for (Launch launch : step.launches()) {
+                Integer rows = launch.integers().get("rows");
+                if (rows != null && launch.kernel().startsWith("attention")) {
+                    assertThat(rows).as("%s in %s", launch, size).isEqualTo(size.rows());
+                } else if (rows != null && launch.kernel().startsWith("gemm_head")) {
+                    assertThat(rows).as("%s in %s", launch, size).isEqualTo(size.samples());
+                } else if (rows != null) {
+                    assertThat(rows).as("%s in %s", launch, size).isIn(size.tokens(), size.samples());
+                }
+            }
+        }
     }
 
     @Test

@@ -55,9 +55,9 @@ class ServeFlagsTest {
         PrintWriter none = new PrintWriter(new StringWriter());
         Terminal terminal = new Terminal(none, none, false, Map.of(), Map.of(), Clock.system());
         return List.<Object>of(
-                serve.flags.options("model", "1", terminal),
-                serve.flags.addTo(EngineOptions.defaults()),
-                serve.flags.drain(),
+                        serve.flags.options("model", "1", terminal),
+                        serve.flags.addTo(EngineOptions.defaults()),
+                        serve.flags.drain(),
                         serve.flags.accessLog())
                 .toString();
     }
