@@ -119,6 +119,16 @@ class BenchStudiesTest {
         assertThat(other.err()).contains("--resume: ", "was measured with").hasLineCount(1);
     }
 
+    @Test
+    void failing_point_of_a_sweep_is_named() {
+        String vary = "prefill-admission-policy=fifo," + ThrowingPolicyTest.Bad.class.getName();
+        Outcome outcome = bench("sweep", "--vary=" + vary, "--vary=request-rate=10");
+        assertThat(outcome.code()).isEqualTo(7);
+        assertThat(outcome.err())
+                .contains("the sweep failed at point prefill-admission-policy=" + ThrowingPolicyTest.Bad.class.getName()
+                        + " request-rate=10\n");
+    }
+
     /** Prompts beyond the context are rejected, so the run is invalid. */
     @Test
     void resumed_sweep_measures_invalid_points_again() throws IOException {

@@ -213,18 +213,28 @@ public final class BenchSweepCommand implements Command {
             ServeCommandLine base, Map<String, String> setting, SweepRunner runner, SweepFile file, Terminal terminal) {
         Optional<SweepPoint> known = file.find(setting);
         SweepPoint point = known.orElseGet(() -> {
-            ServeCommandLine line = line(base, setting);
-            SweepPoint measured = runner.measure(line, setting);
-            for (int i = 0; i < MAX_LONGER && findRate.isPresent() && mayMeet(measured); i++) {
-                terminal.note(SweepReport.line(measured, attainment / 100));
-                line = line.with("--find-rate", List.of("--num-prompts=" + longer(measured)));
-                measured = runner.measure(line, setting);
+            try {
+                return measured(base, setting, runner, file, terminal);
+            } catch (RoseException failed) {
+                terminal.note("the sweep failed at point " + SweepReport.flags(setting));
+                throw failed;
             }
-            file.add(measured, runner.environment());
-            return measured;
         });
         terminal.note(SweepReport.line(point, attainment / 100) + (known.isPresent() ? " (resumed)" : ""));
         return point;
+    }
+
+    private SweepPoint measured(
+            ServeCommandLine base, Map<String, String> setting, SweepRunner runner, SweepFile file, Terminal terminal) {
+        ServeCommandLine line = line(base, setting);
+        SweepPoint measured = runner.measure(line, setting);
+        for (int i = 0; i < MAX_LONGER && findRate.isPresent() && mayMeet(measured); i++) {
+            terminal.note(SweepReport.line(measured, attainment / 100));
+            line = line.with("--find-rate", List.of("--num-prompts=" + longer(measured)));
+            measured = runner.measure(line, setting);
+        }
+        file.add(measured, runner.environment());
+        return measured;
     }
 
     /** Returns whether a longer load could show that the point meets the objective. */

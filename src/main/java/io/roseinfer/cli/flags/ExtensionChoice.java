@@ -148,6 +148,9 @@ final class ExtensionChoice<T> {
                     flag + " is '" + text + "', whose class has no constructor "
                             + (colon < 0 ? "without parameters; append :ARG" : "with one String; omit the argument"),
                     e);
+        } catch (IllegalAccessException e) {
+            throw new BadInput(
+                    flag + " is '" + text + "', whose class or constructor is not public; declare both public", e);
         } catch (ReflectiveOperationException | LinkageError | ClassCastException e) {
             throw new BadInput(
                     flag + " is '" + text + "'; it must be " + String.join(", ", names())

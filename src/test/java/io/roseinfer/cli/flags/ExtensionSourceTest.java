@@ -240,11 +240,13 @@ class ExtensionSourceTest {
                 .hasMessageContainingAll("--policy is ", missing, "no such file");
     }
 
-    @Test
-    void nonpublic_class_is_rejected() throws IOException {
-        String source = file(POLICY.formatted(1).replace("public record", "record"));
+    @ParameterizedTest
+    @ValueSource(strings = {"record Look", "Look()"})
+    void nonpublic_class_or_constructor_is_rejected(String declared) throws IOException {
+        String source = file(POLICY.formatted(1).replace("public " + declared, declared));
         assertThatThrownBy(() -> make(source))
                 .isInstanceOf(BadInput.class)
-                .hasMessageContainingAll(source, "must be", "public class");
+                .hasMessage(
+                        "--policy is '" + source + "', whose class or constructor is not public; declare both public");
     }
 }
