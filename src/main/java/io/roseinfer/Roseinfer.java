@@ -277,12 +277,19 @@ public final class Roseinfer {
 
     private static List<ModelRunner> load(Backend backend, ModelFiles files, RunnerLimits limits, int replicas) {
         try {
-            List<ModelRunner> loaded = List.copyOf(backend.load(files.spec(), files.weights(), limits, replicas));
+            List<ModelRunner> loaded = backend.load(files.spec(), files.weights(), limits, replicas);
+            if (loaded == null || loaded.stream().anyMatch(Objects::isNull)) {
+                throw new ExtensionFailure.Misuse("returned null from load");
+            }
+            if (Stream.of(backend.name(), backend.description(), backend.gpu(), backend.warnings())
+                    .anyMatch(Objects::isNull)) {
+                throw new ExtensionFailure.Misuse("returned null from name, description, gpu or warnings");
+            }
             if (loaded.size() != replicas) {
                 throw new ExtensionFailure.Misuse("loaded " + loaded.size() + " replicas instead of " + replicas);
             }
             loaded.forEach(Roseinfer::requireUsable);
-            return loaded;
+            return List.copyOf(loaded);
         } catch (RuntimeException | LinkageError e) {
             throw ExtensionFailure.ofLoading(backend, e);
         }

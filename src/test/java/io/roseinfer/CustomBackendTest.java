@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loading and running on a custom device. */
@@ -200,6 +201,15 @@ class CustomBackendTest {
                 .isInstanceOf(BackendUnavailable.class)
                 .hasMessage("the device io.roseinfer.CustomDevice loaded 2 replicas instead of 1;"
                         + " fix it, or choose another device");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"null load, load", "null name, 'name, description, gpu or warnings'"})
+    void null_of_a_device_names_the_device(String fault, String methods) {
+        assertThatThrownBy(() -> Roseinfer.load(settings(fault)))
+                .isInstanceOf(BackendUnavailable.class)
+                .hasMessage("the device io.roseinfer.CustomDevice returned null from " + methods
+                        + "; fix it, or choose another device");
     }
 
     @Test

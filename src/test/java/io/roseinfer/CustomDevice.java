@@ -42,8 +42,9 @@ public final class CustomDevice implements Backend {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // a null name is one of the faults
     public String name() {
-        return "adder-7";
+        return fault.equals("null name") ? null : "adder-7";
     }
 
     @Override
@@ -57,8 +58,12 @@ public final class CustomDevice implements Backend {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // a null runner is one of the faults
     public ModelRunner load(ModelSpec spec, Weights weights, RunnerLimits limits) {
         failIn("load");
+        if (fault.equals("null load")) {
+            return null;
+        }
         if (fault.equals("link")) {
             throw new UnsatisfiedLinkError("no adder");
         }
