@@ -205,7 +205,7 @@ final class StepPlanner implements StepBuilder {
         Sequence sequence = viewed(request);
         StepPlan step = current();
         if (sequence == null || !decodingView.contains(sequence) || maxDrafts < 0) {
-            throw new ExtensionFailure.Misuse("decodes request " + request.id() + " with up to " + maxDrafts
+            throw new ExtensionFailure.Misuse("decodes " + named(request) + " with up to " + maxDrafts
                     + " drafts; allowed are 0 or more of the requests of decoding()");
         }
         if (sequence.list != queues.decoding
@@ -235,7 +235,7 @@ final class StepPlanner implements StepBuilder {
         Sequence sequence = viewed(request);
         StepPlan step = current();
         if (sequence == null || !prefillingView.contains(sequence) || maxTokens < 1) {
-            throw new ExtensionFailure.Misuse("prefills " + maxTokens + " tokens of request " + request.id()
+            throw new ExtensionFailure.Misuse("prefills " + maxTokens + " tokens of " + named(request)
                     + "; allowed are 1 or more of the requests of prefilling()");
         }
         int budget = Math.min(maxTokens, maxStepTokens - step.tokens());
@@ -263,7 +263,7 @@ final class StepPlanner implements StepBuilder {
         Sequence sequence = viewed(request);
         if (sequence == null) {
             throw new ExtensionFailure.Misuse(
-                    "preempts request " + request.id() + "; allowed are the requests of decoding() and prefilling()");
+                    "preempts " + named(request) + "; allowed are the requests of decoding() and prefilling()");
         }
         return blocks.preempt(sequence, options.maxPasses() != SchedulerOptions.UNLIMITED);
     }
@@ -281,6 +281,12 @@ final class StepPlanner implements StepBuilder {
                         && (decodingView.contains(view.sequence) || prefillingView.contains(view.sequence))
                 ? view.sequence
                 : null;
+    }
+
+    private static String named(RunningRequest request) {
+        boolean hasEnded = request instanceof RequestView view
+                && view.sequence.finishReason().isPresent();
+        return "request " + request.id() + (hasEnded ? ", which has ended," : "");
     }
 
     @Override

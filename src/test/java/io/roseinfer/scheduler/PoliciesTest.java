@@ -967,6 +967,21 @@ class PoliciesTest {
     }
 
     @Test
+    void request_that_has_ended_is_named_as_such() {
+        List<RunningRequest> kept = new ArrayList<>();
+        assertNamed(
+                stepping(step -> {
+                    step.prefill(100);
+                    if (kept.isEmpty() && step.decoding() > 0) {
+                        kept.add(step.decoding(0));
+                    } else if (!kept.isEmpty()) {
+                        boolean unused = step.decode(kept.getFirst());
+                    }
+                }),
+                "decodes request 0, which has ended, with up to 0 drafts");
+    }
+
+    @Test
     void contract_violation_names_the_policy() {
         assertNamed(stepping(step -> {}), "left 100 steps in a row empty while 3 requests waited and 0");
         assertNamed(

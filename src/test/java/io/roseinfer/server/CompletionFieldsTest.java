@@ -269,6 +269,7 @@ class CompletionFieldsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             ["a",3]   | prompt[1] is 3; it must be text, token ids, or a list of either
             [[1],[2,true]] | prompt[1] is true; it must be an integer
+            [[1],[99999999]] | prompt[1] has token id 99999999; ids of this model are 0 to 2047
             3         | prompt is 3; it must be text, token ids, or a list of either
             """)
     void wrong_prompt_of_a_list_is_named_by_its_index(String prompt, String message) throws IOException {

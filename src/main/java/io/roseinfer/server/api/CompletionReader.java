@@ -154,7 +154,9 @@ public sealed class CompletionReader permits ChatReader {
         Prompts read = prompts(fields, n);
         List<int[]> prompts = truncated(fields, read.ids());
         int maxTokens = maxTokens(fields, prompts.getFirst().length);
-        prompts.forEach(ids -> requireFit(maxTokens, ids));
+        for (int i = 0; i < prompts.size(); i++) {
+            requireFit(promptField() + (prompts.size() == 1 ? "" : "[" + i + "]"), maxTokens, prompts.get(i));
+        }
         GenerationRequest unrestricted = request(fields, timeoutSeconds, prompts.getFirst(), maxTokens, sampling)
                 .withPromptLogprobs(reportedOfPrompt(output, sampling))
                 .withTenant(fields.string("user").orElse(""));
@@ -425,13 +427,13 @@ public sealed class CompletionReader permits ChatReader {
         return "prompt";
     }
 
-    private void requireFit(int maxTokens, int... ids) {
+    private void requireFit(String field, int maxTokens, int... ids) {
         if (ids.length == 0) {
-            throw ApiError.badField(promptField(), "the prompt is empty; it must have at least one token");
+            throw ApiError.badField(field, "the prompt is empty; it must have at least one token");
         }
-        ends.requireInVocabulary(promptField(), ids);
+        ends.requireInVocabulary(field, ids);
         if (ids.length > EngineLimits.maxPromptTokens(maxTokens, spec)) {
-            throw ApiError.badField(promptField(), EngineLimits.promptTooLong(ids.length, spec))
+            throw ApiError.badField(field, EngineLimits.promptTooLong(ids.length, spec))
                     .withNumber("n_prompt_tokens", ids.length)
                     .withNumber("n_ctx", spec.contextLength());
         }
