@@ -26,7 +26,8 @@ public final class RequestCsv implements RequestObserver, AutoCloseable {
         RequestTimeline timeline = request.timeline();
         long startNanos = timeline.submittedNanos();
         try {
-            out.write(request.id() + "," + request.priority() + "," + request.promptTokens() + "," + request.cachedTokens()
+            out.write(request.id() + "," + request.priority() + "," + request.promptTokens() + ","
+                    + request.cachedTokens()
                     + "," + request.generatedTokens() + "," + (timeline.firstTokenNanos() - startNanos)
                     + "," + (timeline.finishedNanos() - startNanos) + "," + reason + "\n");
         } catch (IOException e) {

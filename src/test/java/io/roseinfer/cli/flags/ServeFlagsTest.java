@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,8 +77,9 @@ class ServeFlagsTest {
     @MethodSource("flags")
     void every_flag_changes_a_setting(String flag) throws IOException {
         Path key = Files.writeString(folder.resolve("key"), "secret\n");
-        assertThat(VALUES).as("values of flags").containsKey(flag);
-        assertThat(settings(flag + "=" + VALUES.get(flag).replace("FILE", key.toString())))
+        String value = VALUES.get(flag);
+        assertThat(value).as("value of %s", flag).isNotNull();
+        assertThat(settings(flag + "=" + Objects.requireNonNull(value).replace("FILE", key.toString())))
                 .isNotEqualTo(settings());
     }
 }
