@@ -108,12 +108,17 @@ __device__ __forceinline__ void apply_penalties(float* logits, int vocabulary, c
     __syncthreads();
 }
 
+// Whether a draw ranks tokens, which needs the smallest logit; others only need the largest.
+__device__ __forceinline__ bool ranks(int topK, float topP, int vocabulary) {
+    return (topK > 0 && topK < vocabulary) || topP < 1;
+}
+
 // Returns the sampled token. Keeps, among the topK most likely, the shortest prefix whose mass reaches topP; takes the token at
 // `draw` of the kept mass, most likely first. Without top-k and top-p tokens go in id order, which needs no ranking. Only the
 // request decides the order: devices differ in which weights round to 0, and a token of weight 0 must not change the result.
 __device__ __forceinline__ int choose(const Weights& weights, char* scratch, int topK, float topP, double draw) {
     auto at_draw = [=](u64 kept) { return min(kept, static_cast<u64>(static_cast<double>(kept) * draw) + 1); };
-    if ((topK == 0 || topK >= weights.vocabulary) && topP >= 1) {
+    if (!ranks(topK, topP, weights.vocabulary)) {
         return token_reaching(
             weights.logits, weights.vocabulary, [&](float logit) { return weights.mass(logit); }, at_draw);
     }
@@ -184,8 +189,9 @@ __device__ __forceinline__ int rank_of(int token, const float* logits, int vocab
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    sample(const float* logits, int vocabulary, int stride, const SampleRequest* requests, const int* history, unsigned* seen,
-           float* copies, const int* step, int* sampled, const int* sampledBefore, u64* tokenSlots, SampleReport* reports) {
+    sample(const u64* tileBests, int tiles, const float* logits, int vocabulary, int stride, const SampleRequest* requests,
+           const int* history, unsigned* seen, float* copies, const int* step, int* sampled, const int* sampledBefore,
+           u64* tokenSlots, SampleReport* reports) {
     extern __shared__ __align__(16) char shared[];
     release_dependents();
     const int s = blockIdx.x;
@@ -196,7 +202,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const bool asked = r.logprobs >= 0 && reports != nullptr;
     // A report is of the logits before any change.
     const bool allowedAlone = mask != nullptr && !asked;
-    Extremes e = allowedAlone ? extremes_of_allowed(given, vocabulary, mask) : extremes(given, vocabulary);
+    const TileBests tileBest(tileBests + static_cast<size_t>(s) * tiles, tiles, stride / tiles);
+    Extremes e;
+    if (asked || (r.temperature > 0 && ranks(r.topK, r.topP, vocabulary))) {
+        e = allowedAlone ? extremes_of_allowed(given, vocabulary, mask) : extremes(given, vocabulary);
+    } else {
+        e = {allowedAlone ? tileBest.allowed(given, vocabulary, mask) : tileBest.best(), 0};
+    }
     auto has_logits = [](const Extremes& of) {
         const uint32_t rank = static_cast<uint32_t>(of.best >> 32);
         return rank != NOT_A_LOGIT && rank > NEGATIVE_INFINITY;
@@ -213,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (mask != nullptr && (usable || allowedAlone)) {
         if (!allowedAlone) e = extremes_of_allowed(given, vocabulary, mask);
         usable = has_logits(e);
-        if (!usable && (!allowedAlone || has_logits(extremes(given, vocabulary)))) failure = NO_ALLOWED_TOKEN;
+        if (!usable && (!allowedAlone || has_logits({tileBest.best(), 0}))) failure = NO_ALLOWED_TOKEN;
     }
     const bool changes = r.biasStart >= 0 || has_penalties(r);
     const float* row = given;

@@ -113,6 +113,61 @@ __device__ __forceinline__ Extremes extremes_of_allowed(const float* logits, int
     return mine.join();
 }
 
+// A row's argmax within every `columns` logits, as the head found it. Its answers cost a thousandth of a pass over the row.
+class TileBests {
+public:
+    __device__ __forceinline__ TileBests(const u64* bests, int tiles, int columns)
+        : bests_(bests), tiles_(tiles), columns_(columns) {}
+
+    // Returns extremes(…).best of the whole row.
+    __device__ __forceinline__ u64 best() const {
+        u64 key = 0;
+        for (int tile = threadIdx.x; tile < tiles_; tile += RANKING_THREADS) key = max(key, __ldcg(bests_ + tile));
+        return over_block(key, Larger{});
+    }
+
+    // Returns extremes_of_allowed(…).best. Reads the logits of tiles whose argmax is forbidden and larger than the best that
+    // is allowed elsewhere: few, unless the mask is sparse, and then they have few allowed tokens.
+    __device__ __forceinline__ u64 allowed(const float* logits, int vocabulary, const unsigned* mask) const {
+        auto allows = [=](unsigned token) {  // a tile without a usable logit may have any token
+            return token < static_cast<unsigned>(vocabulary) && (mask[token / 32] >> token % 32 & 1) != 0;
+        };
+        u64 found = 0;
+        for (int tile = threadIdx.x; tile < tiles_; tile += RANKING_THREADS) {
+            const u64 key = __ldcg(bests_ + tile);
+            const bool unusable = static_cast<uint32_t>(key >> 32) == NOT_A_LOGIT;
+            if (unusable || allows(~static_cast<uint32_t>(key))) found = max(found, key);
+        }
+        found = over_block(found, Larger{});
+        u64 more = found;
+        for (int first = threadIdx.x / 32 * 32; first < tiles_; first += RANKING_THREADS) {
+            const int mine = first + threadIdx.x % 32;
+            bool larger = mine < tiles_ && __ldcg(bests_ + mine) > found;
+            if (larger) {
+                unsigned any = 0;
+                for (int i = mine * columns_; i < min((mine + 1) * columns_, vocabulary); i += 32) any |= mask[i / 32];
+                larger = any != 0;
+            }
+            for (unsigned left = __ballot_sync(~0u, larger); left != 0; left &= left - 1) {
+                const int start = (first + __ffs(left) - 1) * columns_;
+                for (int i = start + threadIdx.x % 32; i < start + columns_; i += 32) {
+                    if (allows(i)) more = max(more, ranked_token(logit_rank(logits[i], i, vocabulary), i));
+                }
+            }
+        }
+        return over_block(more, Larger{});
+    }
+
+private:
+    struct Larger {
+        __device__ __forceinline__ u64 operator()(u64 a, u64 b) const { return max(a, b); }
+    };
+
+    const u64* const bests_;
+    const int tiles_;
+    const int columns_;  // a multiple of 32
+};
+
 // Returns the token, in id order, at which the running sum of units(logit) reaches goal_of(total), which is 1 … total. First every
 // warp sums a range of ids, then every thread a part of the range that reaches the goal.
 template <class Units, class Goal>

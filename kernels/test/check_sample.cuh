@@ -21,6 +21,22 @@ inline SampleRequest sampling(float temperature, int topK = 0, float topP = 1, f
     return r;
 }
 
+// Returns each row's argmax within every TILE logits, as the head writes it.
+constexpr int TILE = 128;
+inline std::vector<unsigned long long> tile_bests(const std::vector<float>& logits, int stride, int vocabulary) {
+    std::vector<unsigned long long> bests(logits.size() / TILE);
+    for (size_t i = 0; i < logits.size(); i++) {
+        const unsigned token = i % stride;
+        if (token >= static_cast<unsigned>(vocabulary)) continue;
+        unsigned rank;
+        std::memcpy(&rank, &logits[i], sizeof rank);
+        rank = rank & 0x80000000u ? ~rank : rank | 0x80000000u;
+        if (!(logits[i] < INFINITY)) rank = 0xffffffff;
+        bests[i / TILE] = std::max(bests[i / TILE], static_cast<unsigned long long>(rank) << 32 | ~token);
+    }
+    return bests;
+}
+
 class ReferenceSampler {
 public:
     static constexpr double BOUNDARY = 2e-5;
@@ -191,9 +207,10 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
             r.maskStart = r.biasStart = r.reported = -1;
             if (constraint == MASK || constraint == BOTH || constraint == NOTHING) {
                 r.maskStart = static_cast<int>(history.size());
-                const int sparse = s % 2;  // all bits of a word in 2, or half of all bits
+                const int density = s % 3;  // half of all bits, all bits of a word in 2, or a bit of a word in 100
                 for (int i = 0; i < ceil_div(vocabulary, 32); i++) {
-                    const unsigned bits = sparse ? (random() % 2 ? ~0u : 0) : static_cast<unsigned>(random());
+                    const unsigned any = static_cast<unsigned>(random());
+                    const unsigned bits = density == 0 ? any : density == 1 ? (any % 2 ? ~0u : 0) : any % 100 ? 0 : 1u << any / 128 % 32;
                     history.push_back(static_cast<int>(constraint == NOTHING ? 0 : i == 0 ? bits | 4 : bits));
                 }
             }
@@ -222,7 +239,9 @@ inline void check_sampler(Kernels& kernels, const std::vector<int>& vocabularies
         DeviceArray<int> sampled(samples);
         DeviceArray<unsigned long long> tokenSlots(samples);
         DeviceArray<SampleReport> reports(samples);
-        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+        DeviceArray<unsigned long long> bests(tile_bests(logits, stride, vocabulary));
+        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const unsigned long long*>(bests.get()), stride / TILE,
+                static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
                 static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(deviceHistory.get()),
                 seen.get(), copies.get(), static_cast<const int*>(step.get()), sampled.get(),
                 static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
@@ -281,7 +300,9 @@ inline void check_reported(Kernels& kernels, const std::vector<int>& vocabularie
         DeviceArray<int> sampled(samples);
         DeviceArray<unsigned long long> tokenSlots(samples);
         DeviceArray<SampleReport> reports(samples);
-        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+        DeviceArray<unsigned long long> bests(tile_bests(logits, stride, vocabulary));
+        kernels("sample", {dim3(samples), 1024, RANKING_BYTES}, static_cast<const unsigned long long*>(bests.get()), stride / TILE,
+                static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
                 static_cast<const SampleRequest*>(deviceRequests.get()), static_cast<const int*>(history.get()), seen.get(),
                 copies.get(), static_cast<const int*>(step.get()), sampled.get(),
                 static_cast<const int*>(sampledBefore.get()), tokenSlots.get(), reports.get());
@@ -319,7 +340,9 @@ inline void check_long_completion(Kernels& kernels,
     DeviceArray<unsigned> seen((vocabulary + 31) / 32);
     DeviceArray<unsigned long long> tokenSlots(1);
     DeviceArray<SampleReport> reports(1);
-    kernels("sample", {dim3(1), 1024, RANKING_BYTES}, static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
+    DeviceArray<unsigned long long> bests(tile_bests(logits, stride, vocabulary));
+    kernels("sample", {dim3(1), 1024, RANKING_BYTES}, static_cast<const unsigned long long*>(bests.get()), stride / TILE,
+            static_cast<const float*>(deviceLogits.get()), vocabulary, stride,
             static_cast<const SampleRequest*>(requests.get()), static_cast<const int*>(history.get()), seen.get(), copies.get(),
             static_cast<const int*>(step.get()), sampled.get(), static_cast<const int*>(sampledBefore.get()), tokenSlots.get(),
             reports.get());

@@ -296,10 +296,12 @@ static void time_sampling(Kernels& kernels, int rows) {
             DeviceArray<SampleRequest> parameters(requests);
             std::printf("SAMPLING vocabulary %6d rows %3d %-22s", vocabulary, rows, way.name);
             for (DeviceArray<float>& row : logits) {
+                const DeviceArray<unsigned long long> bests(tile_bests(row.download(), stride, vocabulary));
                 std::printf("  %6.1f", median_micros(
                                            kernels,
                                            [&] {
                                                kernels("sample", {dim3(rows), 1024, RANKING_BYTES},
+                                                       static_cast<const unsigned long long*>(bests.get()), stride / TILE,
                                                        static_cast<const float*>(row.get()), vocabulary, stride,
                                                        static_cast<const SampleRequest*>(parameters.get()),
                                                        static_cast<const int*>(history.get()), seen.get(), copies.get(),

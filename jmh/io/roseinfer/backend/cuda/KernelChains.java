@@ -61,7 +61,7 @@ final class KernelChains {
         }
         add("head_drawn", HEADS_IN_A_CHAIN, floor(Part.HEAD), i -> {
             rank.forward().launch(Part.HEAD, drawn, 0);
-            rank.forward().draw(drawn.buffer(), rows);
+            rank.forward().draw(drawn, rows);
         });
         double block = floor(Part.QKV)
                 + floor(Part.ATTENTION)
@@ -75,7 +75,7 @@ final class KernelChains {
                 i -> rank.forward().run(greedy));
         add("step_drawn", 1, spec().layers() * block + floor(Part.HEAD), i -> {
             rank.forward().run(drawn);
-            rank.forward().draw(drawn.buffer(), rows);
+            rank.forward().draw(drawn, rows);
         });
     }
 
@@ -127,7 +127,7 @@ final class KernelChains {
         Step step = new Step(layout, runner.kernels().of(rows, rows, rows, rows), rows, choice, buffer);
         rank.forward().run(step);
         if (choice == Choice.DRAW) {
-            rank.forward().draw(buffer, rows);
+            rank.forward().draw(step, rows);
         }
         rank.stream().synchronize();
         return step;

@@ -92,7 +92,8 @@ final class CudaModelRunner implements ModelRunner {
             }
             prepareKernels(nothing);
         }
-        rank.forward().draw(0, 1); // over zeroed inputs, for the same reason
+        // Over zeroed inputs, for the same reason.
+        rank.forward().draw(new Step(new StepLayout(1, 1, 1), kernels.of(1, 1, 1, 1), 1, Choice.DRAW, 0), 1);
         rank.stream().synchronize();
     }
 
@@ -192,7 +193,7 @@ final class CudaModelRunner implements ModelRunner {
         try {
             check.checkSamples(inputs);
             uploadSamples(pending, inputs);
-            rank.forward().draw(pending.buffer, inputs.samples());
+            rank.forward().draw(Objects.requireNonNull(pending.step), inputs.samples());
         } finally {
             rank.context().leave(context);
         }
@@ -224,6 +225,7 @@ final class CudaModelRunner implements ModelRunner {
         Captured captured = captured(pending, in);
         Step step = captured != null ? captured.step() : step(pending, in);
         boolean draws = step.choice() == Choice.DRAW;
+        pending.step = step;
         pending.expectedTokens = draws ? in.samples() : step.layout().samples();
         upload(pending, in, step.layout());
         if (draws && samples) {
@@ -237,7 +239,7 @@ final class CudaModelRunner implements ModelRunner {
         if (!draws) {
             recordEnd(pending);
         } else if (samples) {
-            rank.forward().draw(pending.buffer, in.samples());
+            rank.forward().draw(step, in.samples());
         } else {
             lacksSampling = true;
         }
@@ -302,6 +304,7 @@ final class CudaModelRunner implements ModelRunner {
         }
         pending.inputs = null;
         pending.outputs = null;
+        pending.step = null;
     }
 
     private void finish(PendingStep pending) {

@@ -667,7 +667,7 @@ final class ForwardPass {
             tokens = new Tokens(in.samples(), buffers.sampledRows(), tokens.x(), tokens.attended(), tokens.tiles());
             activations = normalize(norm, weights.head(), tokens, sampled ? 0 : input(step, in.sampleTokens()));
         }
-        int tiles = weights.head().outputs() / plan.columns(true);
+        int tiles = headTiles(step);
         gemm(Gemm.HEAD, plan, weights.head(), activations, tokens, fused, norm.epsilon())
                 .address(buffers.best())
                 .address(step.choice() == Choice.GREEDY ? 0 : buffers.logits())
@@ -678,6 +678,10 @@ final class ForwardPass {
         if (step.choice() == Choice.GREEDY) {
             select(step, tiles);
         }
+    }
+
+    private int headTiles(Step step) {
+        return weights.head().outputs() / step.kernels().tiles().head().columns(true);
     }
 
     private void select(Step step, int tiles) {
@@ -696,15 +700,18 @@ final class ForwardPass {
     /**
      * Launches the sampling kernel over the logits of a pass with {@link Choice#DRAW}.
      *
-     * @param buffer the step's buffer
+     * @param step the pass
      * @param samples number of samples, without padding rows
      */
-    void draw(int buffer, int samples) {
+    void draw(Step step, int samples) {
+        int buffer = step.buffer();
         long inputs = buffers.sampleInputs()[buffer];
         launcher.kernel("sample")
                 .grid(samples, 1)
                 .block(1024)
                 .shared(RANKING_BYTES)
+                .address(buffers.best())
+                .integer(headTiles(step))
                 .address(buffers.logits())
                 .integer(spec.vocabularySize())
                 .integer(shape.paddedVocabulary())

@@ -3,6 +3,7 @@ package io.roseinfer.backend.cuda;
 import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.StepOutputs;
 import io.roseinfer.backend.cuda.ForwardPass.Choice;
+import io.roseinfer.backend.cuda.ForwardPass.Step;
 import io.roseinfer.backend.cuda.driver.Driver;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntSupplier;
@@ -27,6 +28,10 @@ final class PendingStep {
 
     @Nullable
     StepOutputs outputs;
+
+    /** The pass, once launched. */
+    @Nullable
+    Step step;
 
     Choice choice = Choice.GREEDY;
     int number;

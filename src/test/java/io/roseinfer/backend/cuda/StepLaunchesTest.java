@@ -271,9 +271,10 @@ class StepLaunchesTest {
             }
             for (StepKernels chosen : kernels) {
                 for (Choice each : Choice.values()) {
-                    forward.run(new ForwardPass.Step(layout, chosen, size.decodeRows(), each, 0));
+                    ForwardPass.Step step = new ForwardPass.Step(layout, chosen, size.decodeRows(), each, 0);
+                    forward.run(step);
                     if (each == Choice.DRAW && size.samples() > 0) {
-                        forward.draw(1, size.samples());
+                        forward.draw(step, size.samples());
                     }
                     steps.add(new Recorded(shape, blockSize, size, recorder.take()));
                 }
