@@ -113,7 +113,7 @@ __device__ __forceinline__ Extremes extremes_of_allowed(const float* logits, int
     return mine.join();
 }
 
-// A row's argmax within every `columns` logits, as the head found it. Its answers cost a thousandth of a pass over the row.
+// A row's argmax within every `columns` logits, as the head found it: with 128 columns, a 64th of the bytes of the row.
 class TileBests {
 public:
     __device__ __forceinline__ TileBests(const u64* bests, int tiles, int columns)
