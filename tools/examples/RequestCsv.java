@@ -9,7 +9,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Writes a line of CSV for each request that ends. Several threads end requests, so it is synchronized. */
+/**
+ * Writes a line of CSV for each request that ends. Several threads end requests, so it is synchronized. A request without a token has
+ * no TTFT.
+ */
 public final class RequestCsv implements RequestObserver, AutoCloseable {
     private final BufferedWriter out;
 
@@ -28,7 +31,8 @@ public final class RequestCsv implements RequestObserver, AutoCloseable {
         try {
             out.write(request.id() + "," + request.priority() + "," + request.promptTokens() + ","
                     + request.cachedTokens()
-                    + "," + request.generatedTokens() + "," + (timeline.firstTokenNanos() - startNanos)
+                    + "," + request.generatedTokens() + ","
+                    + (timeline.tokens() == 0 ? "" : timeline.firstTokenNanos() - startNanos)
                     + "," + (timeline.finishedNanos() - startNanos) + "," + reason + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
