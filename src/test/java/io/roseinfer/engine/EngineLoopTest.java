@@ -8,6 +8,11 @@ import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.Check;
 import io.roseinfer.base.Clock;
 import io.roseinfer.base.RoseException.DeviceFailure;
+import io.roseinfer.grammar.CompiledGrammar;
+import io.roseinfer.grammar.Grammar;
+import io.roseinfer.grammar.GrammarLimits;
+import io.roseinfer.grammar.TokenTrie;
+import io.roseinfer.grammar.TokenVocabulary;
 import io.roseinfer.metrics.RequestTimeline;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.observe.Observers;
@@ -20,9 +25,11 @@ import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -586,5 +593,54 @@ class EngineLoopTest {
         run(loop);
         assertThat(completion(live).ids()).hasSize(Models.CONTEXT - 60);
         assertThat(completion(live).finishReason()).isEqualTo(FinishReason.LENGTH);
+    }
+
+    @Test
+    void requeued_request_is_not_in_the_load_of_its_loop() {
+        LoneLoop loop = loop(options, SimOptions.defaults());
+        submit(loop, Models.request(5, 1, 2));
+        loop.loop().begin(1);
+        ReplicaLoad load = loop.loop().load();
+        assertThat(load.requests()).isOne();
+        List<Integer> whenRequeued = new ArrayList<>();
+        loop.loop().requeueRestartable(request -> whenRequeued.add(load.requests()));
+        assertThat(whenRequeued).containsExactly(0);
+    }
+
+    /** Returns masks that allow the token {@code a}; those after the first are never computed. */
+    private static GrammarMasks lateMasks(LiveRequest request) {
+        byte[][] tokens = new byte[Models.VOCABULARY][];
+        tokens['a'] = new byte[] {'a'};
+        CompiledGrammar grammar = CompiledGrammar.compile(
+                Grammar.regex("a*"), TokenTrie.of(TokenVocabulary.of(tokens, Map.of())), GrammarLimits.DEFAULT);
+        MaskWorkers none = new MaskWorkers(0, Clock.system(), Observers.NONE.requests());
+        return new GrammarMasks(
+                new GrammarMasks.Terms(request, grammar, new int[] {Models.END}, Optional.empty(), 0, none));
+    }
+
+    /** Returns whether an iteration of the loop parks its thread: parking forgets the object that the thread is blocked on. */
+    private static boolean parks(LoneLoop loop) {
+        Object blocker = new Object();
+        LockSupport.setCurrentBlocker(blocker);
+        loop.doWork();
+        boolean parked = LockSupport.getBlocker(Thread.currentThread()) != blocker;
+        LockSupport.setCurrentBlocker(null);
+        return parked;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void late_mask_is_waited_for_once_and_then_only_while_there_is_nothing_else_to_do(int depth) {
+        LoneLoop loop = loop(options, SimOptions.defaults().withMaxInFlight(depth));
+        LiveRequest masked = newRequest(Models.request(5, 1));
+        masked.setMasks(lateMasks(masked));
+        submit(loop, masked);
+        assertThat(parks(loop)).as("prompt").isFalse();
+        assertThat(parks(loop)).as("step whose mask is late").isTrue();
+        assertThat(parks(loop)).as("step without the request").isFalse();
+        assertThat(parks(loop)).as("nothing to do").isTrue();
+        submit(loop, Models.request(5, 1));
+        assertThat(parks(loop)).as("nothing was to do").isTrue();
+        assertThat(parks(loop)).as("another request runs").isFalse();
     }
 }

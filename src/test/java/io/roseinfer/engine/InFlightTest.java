@@ -7,6 +7,7 @@ import io.roseinfer.base.RoseException.Overloaded;
 import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.WaitingQueue;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -29,5 +30,14 @@ class InFlightTest {
         assertThat(empty).hasValue(0);
         inFlight.release();
         assertThat(empty).hasValue(1);
+    }
+
+    @Test
+    void deadline_of_a_request_that_has_ended_is_not_watched() {
+        GenerationRequest timed = Models.request(1, 1).withDeadline(1_000_000);
+        LiveRequest request = new LiveRequest(0, timed, 0, Models.CONTEXT, Optional.empty());
+        request.claimOutcome();
+        inFlight.watch(request);
+        assertThat(inFlight.nextDeadlineNanos()).isEqualTo(Long.MAX_VALUE);
     }
 }

@@ -557,4 +557,30 @@ class StepPlannerTest {
         mask.isReady = true;
         assertThat(rows(plan(scheduler, StepBuilder::decode))).isEqualTo("0:1");
     }
+
+    @Test
+    void applied_empty_plan_is_not_counted_as_a_step_in_flight() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        scheduler.apply(plan(scheduler, StepPlannerTest::nothing), sample -> 1);
+        add(scheduler, 4, 1);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < Scheduler.MAX_EMPTY_PLANS; i++) {
+                        step(scheduler, StepPlannerTest::nothing);
+                    }
+                })
+                .isInstanceOf(EngineStopped.class)
+                .hasMessageContaining("left 100 steps in a row empty");
+    }
+
+    @Test
+    void reports_of_a_row_whose_draw_was_skipped_are_applied() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder());
+        Sequence sequence = addMasked(scheduler, new Mask());
+        sequence.setPromptLogprobs(0);
+        StepPlan plan = plan(scheduler, StepPlannerTest::prefill);
+        scheduler.skipDraw(plan, 0);
+        scheduler.apply(plan, sample -> 1);
+        assertThat(plan.hasReports(0)).isTrue();
+        assertThat(plan.sampledTokens(0)).isZero();
+    }
 }

@@ -3,8 +3,18 @@ package io.roseinfer.cli.flags;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.roseinfer.backend.sim.SimOptions;
+import io.roseinfer.backend.sim.SimRunner;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.cli.terminal.Machine;
+import io.roseinfer.engine.Engine;
+import io.roseinfer.engine.EngineLimits;
+import io.roseinfer.engine.EngineOptions;
+import io.roseinfer.engine.GenerationRequest;
+import io.roseinfer.model.ModelSpec;
+import io.roseinfer.model.family.Families;
+import io.roseinfer.observe.Observers;
+import io.roseinfer.observe.RequestObserver;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.AdmissionPolicy;
 import io.roseinfer.scheduler.policy.QueueView;
@@ -20,6 +30,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -248,5 +259,21 @@ class ExtensionSourceTest {
                 .isInstanceOf(BadInput.class)
                 .hasMessage(
                         "--policy is '" + source + "', whose class or constructor is not public; declare both public");
+    }
+
+    @Test
+    void example_request_csv_has_no_ttft_of_a_request_without_tokens() throws Exception {
+        Path file = folder.resolve("requests.csv");
+        RequestObserver example =
+                ExtensionChoice.of("--observe", RequestObserver.class).make("tools/examples/RequestCsv.java:" + file);
+        EngineOptions options = EngineOptions.defaults().withKvBlocks(100);
+        ModelSpec spec = Families.shape("gpt2").orElseThrow();
+        SimRunner device = new SimRunner(spec, EngineLimits.runnerLimits(options, spec), SimOptions.defaults());
+        Observers observers = Observers.ofRequests(example);
+        try (Engine engine = Engine.open(device, Optional.empty(), options, () -> 100, observers)) {
+            engine.generate(GenerationRequest.ofTokens(1, 2, 3).withDeadline(1));
+        }
+        ((AutoCloseable) example).close();
+        assertThat(Files.readAllLines(file)).last().isEqualTo("0,0,3,0,0,,0,DEADLINE");
     }
 }
