@@ -37,9 +37,9 @@ public final class FileFailure {
         }
     }
 
-    /** Returns the path with unprintable characters escaped. */
+    /** Returns the path with unprintable characters escaped, truncated to 500 characters. */
     public static String shown(Path file) {
-        return Quoted.escape(file.toString());
+        return Quoted.path(file.toString());
     }
 
     /** Returns the cause in words, without the path. */

@@ -216,7 +216,7 @@ final class LarkParser {
                     throw text.malformed("options of %llguidance are not supported");
                 }
             }
-            default -> throw text.malformed("%" + name + " is not supported");
+            default -> throw text.malformed("%" + Quoted.value(name) + " is not supported");
         }
     }
 
@@ -250,7 +250,7 @@ final class LarkParser {
     private Node common(String name) {
         String pattern = COMMON.get(name);
         if (pattern == null) {
-            throw text.malformed("common." + name + " is not supported");
+            throw text.malformed("common." + Quoted.value(name) + " is not supported");
         }
         return new Plain(RegexParser.match(pattern));
     }
@@ -463,7 +463,7 @@ final class LarkParser {
         text.expect("/");
         String flags = text.name("");
         if (!flags.matches("[is]*")) {
-            throw text.malformed("flags " + flags + " are not supported; i and s are");
+            throw text.malformed("flags " + Quoted.value(flags) + " are not supported; i and s are");
         }
         return RegexParser.match(pattern, flags);
     }

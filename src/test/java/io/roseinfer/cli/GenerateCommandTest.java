@@ -130,6 +130,14 @@ class GenerateCommandTest {
     }
 
     @Test
+    void grammar_given_in_place_of_its_file_is_cut_in_the_message() {
+        String text = "root ::= " + "\"a\" ".repeat(500);
+        assertThat(generate("--prompt", "Once", "--grammar=" + text).err())
+                .contains("--grammar root ::= \"a\" ", "no such file")
+                .hasSizeLessThan(600);
+    }
+
+    @Test
     void output_ends_before_the_stop_string() {
         String text =
                 json("--prompt", "Once", "--max-new-tokens", "12").at("/text").stringValue();

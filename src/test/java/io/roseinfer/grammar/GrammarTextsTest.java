@@ -129,6 +129,16 @@ class GrammarTextsTest {
                 .hasMessageContaining("grammar");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"%NAME", "%import common.NAME\nstart: NAME", "start: /a/NAME", "start: a\na: \"b\"\na: \"NAME\""})
+    void long_names_in_lark_are_cut_in_messages(String text) {
+        assertThatThrownBy(() -> Grammar.lark(text.replace("NAME", "x".repeat(5000))))
+                .isInstanceOf(BadInput.class)
+                .message()
+                .hasSizeLessThan(500);
+    }
+
     @Test
     void choices_and_regular_expressions_are_whole_texts() {
         assertTexts(
