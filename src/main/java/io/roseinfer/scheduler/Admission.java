@@ -47,6 +47,9 @@ final class Admission implements QueueView {
 
     private boolean isOfferedShared;
 
+    /** Whether a policy may be running, so that it may use this view. */
+    private boolean isOpen;
+
     private long iteration;
     private long step;
     private long nowNanos;
@@ -85,7 +88,7 @@ final class Admission implements QueueView {
 
     /** Grows the window if more requests wait than fit. */
     private void reserve() {
-        int wanted = Math.min(waiting(), maxWindow);
+        int wanted = Math.min(waitingCount(), maxWindow);
         if (wanted > window.length) {
             int capacity = (int) Math.min(maxWindow, Math.max(wanted, 2L * window.length));
             int[] largerHeap = new int[capacity];
@@ -96,73 +99,91 @@ final class Admission implements QueueView {
         }
     }
 
+    /** Sets whether policies may use this view; returns whether they could. */
+    boolean setOpen(boolean value) {
+        boolean was = isOpen;
+        isOpen = value;
+        return was;
+    }
+
+    private Admission open() {
+        if (!isOpen) {
+            throw new ExtensionFailure.Misuse("uses a QueueView after the call that it was passed to");
+        }
+        return this;
+    }
+
     @Override
     public int replica() {
-        return number;
+        return open().number;
     }
 
     @Override
     public long iteration() {
-        return iteration;
+        return open().iteration;
     }
 
     @Override
     public long step() {
-        return step;
+        return open().step;
     }
 
     @Override
     public long nowNanos() {
-        return nowNanos;
+        return open().nowNanos;
     }
 
     @Override
     public long lastStepNanos() {
-        return lastStepNanos;
+        return open().lastStepNanos;
     }
 
     @Override
     public int lastStepTokens() {
-        return lastStepTokens;
+        return open().lastStepTokens;
     }
 
     @Override
     public int lastStepPromptTokens() {
-        return lastStepPromptTokens;
+        return open().lastStepPromptTokens;
     }
 
     @Override
     public int lastStepDecodeRows() {
-        return lastStepDecodeRows;
+        return open().lastStepDecodeRows;
     }
 
     @Override
     public long lastStepAttended() {
-        return lastStepAttended;
+        return open().lastStepAttended;
     }
 
     @Override
     public int blockSize() {
-        return pool.blockSize();
+        return open().pool.blockSize();
     }
 
     @Override
     public int totalBlocks() {
-        return pool.blocks();
+        return open().pool.blocks();
     }
 
     @Override
     public int freeBlocks() {
-        return pool.available();
+        return open().pool.available();
     }
 
     @Override
     public int runningRows() {
-        return queues.active();
+        return open().queues.active();
     }
 
     @Override
     public int waiting() {
+        return open().waitingCount();
+    }
+
+    private int waitingCount() {
         return queues.restarting.size() + waitingQueue.boundCount(number) + waitingQueue.sharedCount();
     }
 
@@ -183,8 +204,8 @@ final class Admission implements QueueView {
         step = waitingQueue.steps();
     }
 
-    /** Notes the duration and the size of a step that has ended, which policies see. */
-    void stepEnded(StepRecord ended) {
+    /** Notes the duration and the size of a step that has ended, which policies see; returns the duration. */
+    long stepEnded(StepRecord ended) {
         long startNanos = Math.max(ended.get(Fact.START_NANOS), lastStepEndNanos);
         lastStepEndNanos = ended.endNanos();
         lastStepNanos = lastStepEndNanos - startNanos;
@@ -192,6 +213,7 @@ final class Admission implements QueueView {
         lastStepPromptTokens = (int) ended.get(Fact.PREFILL_TOKENS);
         lastStepDecodeRows = (int) ended.get(Fact.DECODE_ROWS);
         lastStepAttended = ended.get(Fact.ATTENDED);
+        return lastStepNanos;
     }
 
     /** Starts an iteration that takes at most {@code maxShared} shared requests. */
@@ -342,7 +364,7 @@ final class Admission implements QueueView {
         }
         // Without a head, preempted requests took the whole capacity or the whole window, so the next request
         // has not been offered yet.
-        repeatsIteration = strict && (head == null ? waiting() > 0 : head.isWaiting());
+        repeatsIteration = strict && (head == null ? waitingCount() > 0 : head.isWaiting());
         head = null;
     }
 }

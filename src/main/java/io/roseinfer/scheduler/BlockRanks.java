@@ -5,17 +5,16 @@ import io.roseinfer.kv.KvBlockPool;
 import io.roseinfer.scheduler.policy.CachedBlock;
 import io.roseinfer.scheduler.policy.EvictionPolicy;
 import io.roseinfer.scheduler.policy.PolicyRequest;
-import io.roseinfer.scheduler.policy.QueueView;
 import org.jspecify.annotations.Nullable;
 
 /** The ranks by which an eviction policy orders the blocks of sequences. */
 final class BlockRanks implements KvBlockPool.Ranks {
     private final EvictionPolicy policy;
-    private final QueueView view;
+    private final Admission view;
     private final PolicyCalls calls;
     private final Block block = new Block();
 
-    BlockRanks(EvictionPolicy policy, QueueView view, PolicyCalls calls) {
+    BlockRanks(EvictionPolicy policy, Admission view, PolicyCalls calls) {
         this.policy = policy;
         this.view = view;
         this.calls = calls;
@@ -23,6 +22,7 @@ final class BlockRanks implements KvBlockPool.Ranks {
 
     @Override
     public long rank(BlockTable table, int index, int hits) {
+        boolean wasOpen = view.setOpen(true);
         block.request = ((Sequence) table.owner()).view();
         block.tokensBefore = index * view.blockSize();
         block.hits = hits;
@@ -30,6 +30,7 @@ final class BlockRanks implements KvBlockPool.Ranks {
             return calls.rank(policy, block, view);
         } finally {
             block.request = null;
+            boolean unused = view.setOpen(wasOpen);
         }
     }
 

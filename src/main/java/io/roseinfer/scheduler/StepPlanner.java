@@ -113,6 +113,7 @@ final class StepPlanner implements StepBuilder {
      */
     void begin(StepPlan empty, int maxSharedAdmissions, long now) {
         plan = empty;
+        boolean unused = admission.setOpen(true);
         admission.at(now);
         decodingView.clear();
         prefillingView.clear();
@@ -128,6 +129,7 @@ final class StepPlanner implements StepBuilder {
     /** Ends the plan, which then has its rows. */
     void end() {
         plan = null;
+        boolean unused = admission.setOpen(false);
     }
 
     /** Returns whether the plan lacks a sequence that must wait, for a mask or until its drafts are verified. */
@@ -383,9 +385,9 @@ final class StepPlanner implements StepBuilder {
 
     /** Notes for policies how long a step took that has ended, and learns what drafts cost. */
     void learn(StepRecord step) {
-        admission.stepEnded(step);
+        long nanos = admission.stepEnded(step);
         if (maxRowDrafts > 0) {
-            draftCost.learn(step, admission.lastStepNanos());
+            draftCost.learn(step, nanos);
         }
     }
 

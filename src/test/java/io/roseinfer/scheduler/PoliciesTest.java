@@ -31,6 +31,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -146,6 +147,7 @@ class PoliciesTest {
         private final List<String> seen = new ArrayList<>();
         private final List<Long> evicted = new ArrayList<>();
         private @Nullable CachedBlock last;
+        private @Nullable QueueView lastView;
 
         @Override
         public void evicted(long rank) {
@@ -155,6 +157,8 @@ class PoliciesTest {
         @Override
         public long rank(CachedBlock block, QueueView queue) {
             last = block;
+            lastView = queue;
+            assertThat(queue.blockSize()).isEqualTo(BLOCK_SIZE);
             seen.add(block.request().tag().orElseThrow() + ": " + block.tokensBefore() + " before, " + block.hits()
                     + " hits" + (block.request() instanceof WaitingRequest ? ", waits" : ""));
             return block.request().priority();
@@ -231,6 +235,64 @@ class PoliciesTest {
         assertThatThrownBy(() -> Objects.requireNonNull(policy.last).request())
                 .isInstanceOf(ExtensionFailure.Misuse.class)
                 .hasMessage("uses a CachedBlock after the call that it was passed to");
+    }
+
+    private static void assertClosed(Consumer<QueueView> use, @Nullable QueueView view) {
+        assertThatThrownBy(() -> use.accept(Objects.requireNonNull(view)))
+                .isInstanceOf(ExtensionFailure.Misuse.class)
+                .hasMessage("uses a QueueView after the call that it was passed to");
+    }
+
+    @Test
+    void queue_view_cannot_be_used_after_the_call_of_an_eviction_policy() {
+        Precious policy = new Precious();
+        run(scheduler(SchedulerOptions.builder().eviction(policy), 6), prompt(1), 0);
+        assertClosed(QueueView::freeBlocks, policy.lastView);
+    }
+
+    @Test
+    void queue_view_cannot_be_used_after_the_step_is_planned() {
+        List<QueueView> kept = new ArrayList<>();
+        Scheduler scheduler = scheduler(stepping(step -> kept.add(step.queue())), 6);
+        scheduler.plan(scheduler.newPlan());
+        List<Consumer<QueueView>> uses = List.of(
+                QueueView::replica,
+                QueueView::iteration,
+                QueueView::step,
+                QueueView::nowNanos,
+                QueueView::lastStepNanos,
+                QueueView::lastStepTokens,
+                QueueView::lastStepPromptTokens,
+                QueueView::lastStepDecodeRows,
+                QueueView::lastStepAttended,
+                QueueView::blockSize,
+                QueueView::totalBlocks,
+                QueueView::freeBlocks,
+                QueueView::runningRows,
+                QueueView::waiting);
+        assertThat(uses).hasSize(QueueView.class.getDeclaredMethods().length);
+        uses.forEach(use -> assertClosed(use, kept.getFirst()));
+    }
+
+    @Test
+    void queue_view_can_be_used_after_blocks_were_ranked_in_the_same_step() {
+        Precious ranks = new Precious();
+        List<Integer> waiting = new ArrayList<>();
+        StepPolicy preempting = step -> {
+            QueueView queue = step.queue();
+            if (step.decoding() == 2) {
+                assertThat(step.preempt(step.decoding(1))).isTrue();
+                waiting.add(queue.waiting());
+            }
+            StepPolicy.mixed().plan(step);
+        };
+        Scheduler scheduler = scheduler(stepping(preempting).eviction(ranks), 10);
+        IntStream.range(0, 2).forEach(i -> add(scheduler, new int[] {i, 2, 3, 4}, 1 + i, 0));
+        add(scheduler, new int[] {7, 2, 3, 4}, 2, 0);
+        step(scheduler);
+        step(scheduler);
+        assertThat(ranks.lastView).isNotNull();
+        assertThat(waiting).containsExactly(1);
     }
 
     @Test

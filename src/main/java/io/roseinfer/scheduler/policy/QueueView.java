@@ -1,8 +1,8 @@
 package io.roseinfer.scheduler.policy;
 
 /**
- * The state of the scheduler that calls a policy. Valid only during the call it is passed to: a view that is kept shows later
- * states, and to other threads inconsistent ones.
+ * The state of the scheduler that calls a policy. Valid only during the call it is passed to: a view that is kept fails after it, or shows
+ * the later state in another call.
  */
 public interface QueueView {
     /** Returns the number of the scheduler's replica, from 0. */
