@@ -234,7 +234,7 @@ final class Pipeline {
         applied = flight.outputs();
         scheduler.apply(flight.plan(), sampledTokens);
         applied(flight);
-        scheduler.learn(flight.record());
+        scheduler.learn(flight.plan(), flight.record());
         return flight;
     }
 

@@ -58,6 +58,11 @@ abstract sealed class RequestView implements PolicyRequest {
         }
 
         @Override
+        public long lastTokenNanos() {
+            return sequence.lastTokenNanos;
+        }
+
+        @Override
         public int remainingTokens() {
             return sequence.remaining();
         }

@@ -391,10 +391,15 @@ public final class Scheduler {
     }
 
     /**
-     * Takes the duration of a step that has been applied: policies see it, and what drafts cost, on which their number depends, is learned
-     * from it.
+     * Takes the times of a plan that has been applied: policies see them, and what drafts cost, on which their number depends, is learned
+     * from them.
      */
-    public void learn(StepRecord step) {
+    public void learn(StepPlan plan, StepRecord step) {
+        for (int row = 0; row < plan.rows(); row++) {
+            if (plan.sampledTokens(row) > 0) {
+                plan.sequence(row).lastTokenNanos = step.endNanos();
+            }
+        }
         planner.learn(step);
     }
 

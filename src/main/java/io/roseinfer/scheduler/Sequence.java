@@ -86,6 +86,8 @@ public final class Sequence implements TokenHistory {
 
     long arrival;
     long arrivalStep;
+    /** When the step of its last token had been applied; 0 before its first token. */
+    long lastTokenNanos;
 
     @Nullable
     Sequence previous;

@@ -123,6 +123,34 @@ class EngineLoopTest {
         assertThat(seen).hasSizeGreaterThan(7).isEqualTo(expected);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void policy_sees_when_the_last_token_of_a_request_was_sampled(int depth) {
+        AtomicLong endNanos = new AtomicLong();
+        List<Long> expected = new ArrayList<>();
+        List<Long> seen = new ArrayList<>();
+        StepPolicy standard = StepPolicy.standard(false, false);
+        StepPolicy policy = step -> {
+            if (step.decoding() > 0) {
+                expected.add(endNanos.get());
+                seen.add(step.decoding(0).lastTokenNanos());
+            }
+            standard.plan(step);
+        };
+        StepObserver observer = (event, step) -> {
+            if (event == StepEvent.APPLIED) {
+                endNanos.set(step.endNanos());
+            }
+        };
+        EngineOptions own = options.withScheduler(
+                options.scheduler().toBuilder().step(policy).build());
+        SimRunner runner = Models.runner(own, SimOptions.defaults().withMaxInFlight(depth));
+        LoneLoop loop = new LoneLoop(runner, own, Models.ticking(), Observers.ofSteps(observer));
+        submit(loop, Models.request(5, 1));
+        run(loop);
+        assertThat(seen).hasSizeGreaterThan(3).isEqualTo(expected);
+    }
+
     @Test
     void blocks_held_while_nothing_runs_fail_a_check() {
         LoneLoop loop = loop(options, SimOptions.defaults());

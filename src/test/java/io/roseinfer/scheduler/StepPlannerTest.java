@@ -15,6 +15,7 @@ import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.PolicyRequest;
 import io.roseinfer.scheduler.policy.QueueView;
 import io.roseinfer.scheduler.policy.StepBuilder;
+import io.roseinfer.scheduler.policy.StepPolicy;
 import io.roseinfer.scheduler.policy.WaitingRequest;
 import java.util.ArrayList;
 import java.util.List;
@@ -394,11 +395,39 @@ class StepPlannerTest {
             WritableStep step = new WritableStep();
             step.set(Fact.START_NANOS, start);
             step.set(Fact.DEVICE_NANOS, 10);
-            scheduler.learn(step);
+            scheduler.learn(scheduler.newPlan(), step);
         }
         List<Long> seen = new ArrayList<>();
         step(scheduler, step -> seen.add(step.queue().lastStepNanos()));
         assertThat(seen).containsExactly(3L);
+    }
+
+    @Test
+    void running_request_shows_when_the_step_of_its_last_token_ended() {
+        Scheduler scheduler =
+                scheduler(SchedulerOptions.builder().chunkedPrefill(true).prefillMaxTokens(6));
+        add(scheduler, 4, 20);
+        add(scheduler, 4, 20);
+        List<List<Long>> seen = new ArrayList<>();
+        Consumer<StepBuilder> recording = step -> {
+            List<Long> nanos = new ArrayList<>();
+            for (int i = 0; i < step.decoding(); i++) {
+                nanos.add(step.decoding(i).lastTokenNanos());
+            }
+            for (int i = 0; i < step.prefilling(); i++) {
+                nanos.add(step.prefilling(i).lastTokenNanos());
+            }
+            seen.add(nanos);
+            StepPolicy.mixed().plan(step);
+        };
+        for (int start : new int[] {100, 200, 300}) {
+            WritableStep times = new WritableStep();
+            times.set(Fact.START_NANOS, start);
+            StepPlan plan = plan(scheduler, recording);
+            scheduler.apply(plan, sample -> 1);
+            scheduler.learn(plan, times);
+        }
+        assertThat(seen).containsExactly(List.of(), List.of(100L, 0L), List.of(200L, 200L));
     }
 
     @Test

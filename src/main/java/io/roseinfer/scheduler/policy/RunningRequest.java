@@ -10,4 +10,10 @@ public interface RunningRequest extends PolicyRequest {
      * decodes. Tokens of steps in flight count as computed.
      */
     int remainingTokens();
+
+    /**
+     * Returns when the last of its tokens was sampled, in nanoseconds of the engine's clock: when the results of that step had been
+     * applied. 0 before its first token. Steps in flight have sampled none yet.
+     */
+    long lastTokenNanos();
 }
