@@ -208,33 +208,42 @@ final class RegexParser {
 
     private static Node sequence(List<Node> parts) {
         List<Node> merged = new ArrayList<>();
+        List<Regex> run = new ArrayList<>();
         for (Node part : parts) {
-            if (part instanceof Sequence(List<Node> inner)) {
-                merged.addAll(inner);
-            } else if (part instanceof Plain(Regex right)
-                    && !merged.isEmpty()
-                    && merged.getLast() instanceof Plain(Regex left)) {
-                merged.set(merged.size() - 1, new Plain(joined(left, right)));
-            } else {
-                merged.add(part);
+            for (Node one : part instanceof Sequence(List<Node> inner) ? inner : List.of(part)) {
+                if (one instanceof Plain(Regex regex)) {
+                    run.add(regex);
+                } else {
+                    addJoined(run, merged);
+                    merged.add(one);
+                }
             }
         }
+        addJoined(run, merged);
         return merged.size() == 1 ? merged.getFirst() : new Sequence(List.copyOf(merged));
     }
 
-    /** Returns a concatenation; adjacent texts become one. */
-    private static Regex joined(Regex left, Regex right) {
-        if (right instanceof Regex.Literal(String after)) {
-            if (left instanceof Regex.Literal(String before)) {
-                return Regex.literal(before + after);
-            }
-            if (left instanceof Regex.Concat(var parts) && parts.getLast() instanceof Regex.Literal(String before)) {
-                List<Regex> all = new ArrayList<>(parts.subList(0, parts.size() - 1));
-                all.add(Regex.literal(before + after));
-                return Regex.concat(all);
+    /** Moves a run of languages to a sequence as one, in linear time; adjacent texts become one. */
+    private static void addJoined(List<Regex> run, List<Node> sequence) {
+        if (run.isEmpty()) {
+            return;
+        }
+        List<Regex> parts = new ArrayList<>();
+        StringBuilder text = new StringBuilder();
+        for (Regex one : run) {
+            for (Regex part : one instanceof Regex.Concat(List<Regex> inner) ? inner : List.of(one)) {
+                if (part instanceof Regex.Literal(String more)) {
+                    text.append(more);
+                } else if (!(part instanceof Regex.Empty)) {
+                    parts.add(Regex.literal(text.toString()));
+                    parts.add(part);
+                    text.setLength(0);
+                }
             }
         }
-        return Regex.concat(left, right);
+        parts.add(Regex.literal(text.toString()));
+        sequence.add(new Plain(Regex.concat(parts)));
+        run.clear();
     }
 
     private static Node alternatives(List<Node> nodes) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.roseinfer.base.RoseException.BadInput;
+import java.lang.management.ManagementFactory;
 import java.util.Random;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -199,6 +200,22 @@ class RegexParserTest {
         assertThatThrownBy(() -> RegexParser.search(nested(open, GrammarSize.NESTING)))
                 .isInstanceOf(BadInput.class)
                 .hasMessage("the nesting of a pattern's groups is 201; it must be at most 200");
+    }
+
+    @Test
+    void pattern_of_many_parts_is_read_with_memory_in_proportion_to_its_length() {
+        assertThat(allocatedBytes("a?".repeat(8_000))).isLessThan(12 * allocatedBytes("a?".repeat(1_000)));
+    }
+
+    private static long allocatedBytes(String pattern) {
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 5; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            Regex unused = RegexParser.search(pattern);
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        return least;
     }
 
     private static String nested(String open, int groups) {
