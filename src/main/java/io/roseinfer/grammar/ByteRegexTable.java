@@ -6,6 +6,7 @@ import io.roseinfer.grammar.ByteRegex.Kind;
 import io.roseinfer.grammar.ByteRegex.Known;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
@@ -238,11 +239,18 @@ final class ByteRegexTable {
     }
 
     private ByteRegex ofDistinct(Kind kind, List<ByteRegex> operands, ByteRegex ofNone) {
-        ByteRegex[] sorted = operands.stream().sorted(BY_ID).distinct().toArray(ByteRegex[]::new);
-        return switch (sorted.length) {
+        ByteRegex[] sorted = operands.toArray(NO_OPERANDS);
+        Arrays.sort(sorted, BY_ID);
+        int size = 0;
+        for (ByteRegex operand : sorted) {
+            if (size == 0 || operand != sorted[size - 1]) {
+                sorted[size++] = operand;
+            }
+        }
+        return switch (size) {
             case 0 -> ofNone;
             case 1 -> sorted[0];
-            default -> intern(kind, ByteSet.NONE, sorted, 0, 0);
+            default -> intern(kind, ByteSet.NONE, Arrays.copyOf(sorted, size), 0, 0);
         };
     }
 
@@ -376,12 +384,14 @@ final class ByteRegexTable {
 
     private void deriveOperands(ByteRegex regex, ByteRegex[] row) {
         ByteRegex[][] columns = new ByteRegex[row.length][regex.operands.length];
+        long[] hashes = new long[row.length];
         for (int i = 0; i < row.length; i++) {
             for (int j = 0; j < regex.operands.length; j++) {
                 columns[i][j] = derivative(regex.operands[j], i);
+                hashes[i] = hashes[i] * 31 + columns[i][j].id;
             }
             int same = 0;
-            while (!isSame(columns[same], columns[i])) {
+            while (hashes[same] != hashes[i] || !isSame(columns[same], columns[i])) {
                 same++;
             }
             if (same < i) {

@@ -241,6 +241,21 @@ final class DecimalSet {
             return new Comparison(after, negative, settled, wholeDigits + 1, 0);
         }
 
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Comparison comparison
+                    && wholeDigits == comparison.wholeDigits
+                    && fractionDigits == comparison.fractionDigits
+                    && magnitude == comparison.magnitude
+                    && negative == comparison.negative
+                    && shape == comparison.shape;
+        }
+
+        @Override
+        public int hashCode() {
+            return ((wholeDigits * 31 + fractionDigits) * 31 + magnitude) * 31 + shape.ordinal();
+        }
+
         int result(Bound bound) {
             if (bound.sign > 0 && negative) {
                 return -1;
@@ -363,7 +378,18 @@ final class DecimalSet {
         return row;
     }
 
-    private record Pair(int left, int right) {}
+    /** A state of each of two automata; the methods of a record are slow until they are compiled. */
+    private record Pair(int left, int right) {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Pair pair && left == pair.left && right == pair.right;
+        }
+
+        @Override
+        public int hashCode() {
+            return left * 31 + right;
+        }
+    }
 
     private interface Combination {
         boolean holds(boolean left, boolean right);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class GrammarCleaner {
     private final Map<String, Expression> rules;
     private final Set<String> productive = new HashSet<>();
-    private final Map<Regex, Boolean> inhabited = new HashMap<>();
+    private final Map<Regex, Boolean> empty = new HashMap<>();
 
     private GrammarCleaner(Map<String, Expression> rules) {
         this.rules = rules;
@@ -66,7 +66,7 @@ final class GrammarCleaner {
     private boolean isProductive(@Nullable Expression expression) {
         return switch (expression) {
             case null -> false;
-            case Expression.Terminal(Regex regex) -> inhabited.computeIfAbsent(regex, key -> !RegexSolver.isEmpty(key));
+            case Expression.Terminal(Regex regex) -> !RegexSolver.isEmpty(regex, empty);
             case Expression.TokenReference _ -> true;
             case Expression.Reference(String rule) -> productive.contains(rule);
             case Expression.Sequence(var parts) -> parts.stream().allMatch(this::isProductive);

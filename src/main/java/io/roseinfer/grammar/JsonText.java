@@ -92,7 +92,9 @@ final class JsonText {
             case '\n' -> "\\n";
             case '\r' -> "\\r";
             case '\t' -> "\\t";
-            default -> codePoint < 0x20 ? String.format("\\u%04x", codePoint) : Character.toString(codePoint);
+            default -> codePoint < 0x20
+                    ? "\\u00" + (codePoint >> 4) + Character.forDigit(codePoint & 0xF, 16)
+                    : Character.toString(codePoint);
         };
     }
 

@@ -98,15 +98,43 @@ final class RegexSolver {
 
     /** Returns whether the language is certainly empty; false also if that takes too many states to decide. */
     static boolean isEmpty(Regex regex) {
+        return isEmpty(regex, new HashMap<>());
+    }
+
+    /**
+     * Returns the same.
+     *
+     * @param known intersections and complements that have been decided
+     */
+    static boolean isEmpty(Regex regex, Map<Regex, Boolean> known) {
         return switch (regex) {
             case Regex.None() -> true;
             case Regex.Empty(), Regex.Literal(var _) -> false;
             case Regex.Chars(CodePointSet set) -> set.isEmpty();
-            case Regex.Concat(var parts) -> parts.stream().anyMatch(RegexSolver::isEmpty);
-            case Regex.Or(var alternatives) -> alternatives.stream().allMatch(RegexSolver::isEmpty);
-            case Regex.Repeat(var operand, int min, int _) -> min > 0 && isEmpty(operand);
-            case Regex.And(var _), Regex.Not(var _) -> new RegexSolver(regex).hasNoText();
+            case Regex.Concat(var parts) -> anyEmpty(parts, known);
+            case Regex.Or(var alternatives) -> allEmpty(alternatives, known);
+            case Regex.Repeat(var operand, int min, int _) -> min > 0 && isEmpty(operand, known);
+            case Regex.And(var _), Regex.Not(var _) ->
+                known.computeIfAbsent(regex, key -> new RegexSolver(key).hasNoText());
         };
+    }
+
+    private static boolean anyEmpty(List<Regex> parts, Map<Regex, Boolean> known) {
+        for (Regex part : parts) {
+            if (isEmpty(part, known)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean allEmpty(List<Regex> alternatives, Map<Regex, Boolean> known) {
+        for (Regex alternative : alternatives) {
+            if (!isEmpty(alternative, known)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean hasNoText() {
