@@ -4,12 +4,23 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** A condition on a JSON value. Immutable. */
+/** A condition on a JSON value. Immutable. The methods that records have are slow until they are compiled. */
 sealed interface Condition {
     /** The value is valid against a schema of the document. */
-    record Schema(SchemaSource source) implements Condition {}
+    record Schema(SchemaSource source) implements Condition {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Schema schema && source == schema.source;
+        }
+
+        @Override
+        public int hashCode() {
+            return source.hashCode();
+        }
+    }
 
     /** The value is equal to a constant; numbers by value. */
     record Constant(JsonNode value) implements Condition {}
@@ -64,6 +75,7 @@ sealed interface Condition {
             if (conditions.size() == 1 && other.conditions.size() == 1) {
                 return new All(List.of(conditions.getFirst(), other.conditions.getFirst()));
             }
+            GrammarWork.add((conditions.size() + other.conditions.size()) / 2);
             Set<Condition> distinct = new LinkedHashSet<>(conditions);
             distinct.addAll(other.conditions);
             return new All(new ArrayList<>(distinct));
@@ -86,7 +98,6 @@ sealed interface Condition {
             return equals(FALSE);
         }
 
-        // The methods of a record are slow until they are compiled.
         @Override
         public boolean equals(Object other) {
             return other instanceof All all && conditions.equals(all.conditions);

@@ -11,6 +11,9 @@ final class GrammarSize {
     /** Maximum characters of the text of a grammar or a schema. */
     static final int TEXT_CHARS = 1 << 20;
 
+    /** Maximum characters of the property names and constants of a schema. */
+    static final int LITERAL_CHARS = 400_000;
+
     /** Maximum characters of a regular expression. */
     static final int PATTERN_CHARS = 20_000;
 

@@ -44,7 +44,7 @@ final class JsonSchema {
     }
 
     /** Returns the minimum length of a value's text, without printing it. */
-    private static long length(JsonNode value) {
+    static long length(JsonNode value) {
         return switch (value.getNodeType()) {
             case STRING -> value.stringValue().length() + 2;
             case ARRAY -> {

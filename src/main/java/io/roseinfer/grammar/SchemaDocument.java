@@ -92,6 +92,7 @@ final class SchemaDocument {
     private final IdentityHashMap<JsonNode, String> bases = new IdentityHashMap<>();
     private final List<String> unknown = new ArrayList<>();
     private int schemas = 1;
+    private long literals;
 
     SchemaDocument(JsonNode root) {
         this.root = root;
@@ -163,6 +164,7 @@ final class SchemaDocument {
             String at = pointer + "/" + keyword;
             JsonNode value = entry.getValue();
             requireSmall(keyword, value, at);
+            addLiterals(keyword, value);
             if (!KEYWORDS.contains(keyword)) {
                 unknown.add(at);
             } else if (SCHEMA_KEYWORDS.contains(keyword) && value.isObject()) {
@@ -196,6 +198,26 @@ final class SchemaDocument {
             }
             requireFew(combined, GrammarSize.COMBINED_VALUES, "numbers, arrays and objects of ", pointer);
         }
+    }
+
+    /** Bounds names and constants, which are compiled character by character, before any is read. */
+    private void addLiterals(String keyword, JsonNode value) {
+        switch (keyword) {
+            case "const", "enum", "required", "dependentRequired" -> literals += JsonSchema.length(value);
+            case "properties" -> {
+                for (Map.Entry<String, JsonNode> property : value.properties()) {
+                    literals += property.getKey().length();
+                }
+            }
+            default -> {
+                return;
+            }
+        }
+        GrammarSize.require(
+                literals <= GrammarSize.LITERAL_CHARS,
+                "the number of characters of the schema's names and constants",
+                literals,
+                "at most " + GrammarSize.LITERAL_CHARS + "; shorten them, or split the schema");
     }
 
     private void addSchemas(int count) {

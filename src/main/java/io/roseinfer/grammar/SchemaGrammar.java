@@ -29,7 +29,10 @@ final class SchemaGrammar {
     private record Undeclared(Regex name, Expression value) {}
 
     /** Steps of work that one way to write a property counts as. */
-    private static final int PROPERTY_STEPS = 5;
+    private static final int PROPERTY_STEPS = 10;
+
+    /** Steps of work that a document counts as. */
+    private static final int DOCUMENT_STEPS = 1_000;
 
     private final SchemaReader reader;
     private final JsonText text = new JsonText();
@@ -58,6 +61,7 @@ final class SchemaGrammar {
      * @param space the white space between two tokens
      */
     static Grammar of(JsonNode schema, Regex space) {
+        GrammarWork.add(DOCUMENT_STEPS);
         SchemaDocument document = new SchemaDocument(schema);
         SchemaReader reader = new SchemaReader(document);
         SchemaGrammar grammar = new SchemaGrammar(reader, space);
@@ -277,7 +281,7 @@ final class SchemaGrammar {
                 int cap = shape.max() == ArrayShape.UNBOUNDED ? fixed : shape.max();
                 next.set(0, Math.min(cap, index + 1));
                 boolean possible = true;
-                for (int i = 0; i < shape.contains().size(); i++) {
+                for (int i = 0; possible && i < shape.contains().size(); i++) {
                     ArrayShape.Contains one = shape.contains().get(i);
                     boolean limited = one.max() != ArrayShape.UNBOUNDED;
                     int most = limited ? one.max() : one.min();

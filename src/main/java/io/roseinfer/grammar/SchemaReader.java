@@ -50,7 +50,7 @@ final class SchemaReader {
     private static final int MAX_DECISIONS = 16;
 
     /** Steps of work that one schema counts as. */
-    private static final int SCHEMA_STEPS = 20;
+    private static final int SCHEMA_STEPS = 30;
 
     private final SchemaDocument document;
     private final Map<All, ValueShape> shapes = new HashMap<>();

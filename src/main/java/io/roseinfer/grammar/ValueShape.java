@@ -54,6 +54,24 @@ record ValueShape(
         return new ValueShape(nulls, booleans, numbers, strings, arrays, sets);
     }
 
+    /** Compares the cheapest first; the methods of a record are slow until they are compiled. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof ValueShape shape
+                        && nulls == shape.nulls
+                        && booleans == shape.booleans
+                        && numbers.equals(shape.numbers)
+                        && arrays.equals(shape.arrays)
+                        && objects.equals(shape.objects)
+                        && strings.equals(shape.strings));
+    }
+
+    @Override
+    public int hashCode() {
+        return (numbers.hashCode() * 31 + arrays.hashCode()) * 31 + objects.hashCode();
+    }
+
     /** Returns the common values. */
     ValueShape and(ValueShape other) {
         if (equals(ALL) || other.equals(NONE)) {
@@ -124,6 +142,7 @@ record ValueShape(
         Set<ArrayShape> arrays = new LinkedHashSet<>();
         Set<ObjectShape> objects = new LinkedHashSet<>();
         for (ValueShape set : (Iterable<ValueShape>) sets::iterator) {
+            GrammarWork.add(1L + set.arrays.size() + set.objects.size());
             all |= set.equals(ALL);
             nulls |= set.nulls;
             booleans |= set.booleans;

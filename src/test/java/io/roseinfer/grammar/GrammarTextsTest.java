@@ -170,6 +170,14 @@ class GrammarTextsTest {
         assertThatThrownBy(() -> Grammar.lark("start: " + deeper)).hasMessage(message);
     }
 
+    @Test
+    void schemas_within_lark_count_as_work() {
+        String schemas = "%json {\"type\": \"null\"} ".repeat(600);
+        assertThatThrownBy(() -> Grammar.lark("start: " + schemas))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
+    }
+
     private static String nested(int groups) {
         return "(".repeat(groups) + "\"a\"" + ")".repeat(groups);
     }

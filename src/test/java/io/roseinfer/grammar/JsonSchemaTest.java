@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.roseinfer.base.Limits;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.StrictJson;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -284,6 +285,64 @@ class JsonSchemaTest {
         assertThatThrownBy(() -> Grammar.jsonSchema(more))
                 .isInstanceOf(BadInput.class)
                 .hasMessageContaining("schemas of the document is 20001; it must be at most 20000");
+    }
+
+    /** The keyword is next to a malformed one, which is reported if schemas are read. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            quoteCharacter = '~',
+            value = {
+                "{`type`:1,`const`:`TEXT`}; 2",
+                "{`type`:1,`enum`:[`TEXT`]}; 4",
+                "{`type`:1,`required`:[`TEXT`]}; 4",
+                "{`type`:1,`dependentRequired`:{`a`:[`TEXT`]}}; 10",
+                "{`type`:1,`const`:`TEXT`,`properties`:{`ab`:{}}}; 4",
+                "{`type`:1,`not`:{`const`:`TEXT`}}; 2"
+            })
+    void long_names_and_constants_are_rejected_before_schemas_are_read(String schema, int more) {
+        String quoted = schema.replace('`', '"');
+        String longest = quoted.replace("TEXT", "x".repeat(400_000 - more));
+        assertThatThrownBy(() -> Grammar.jsonSchema(longest))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("type at the root is 1");
+        String longer = quoted.replace("TEXT", "x".repeat(400_001 - more));
+        assertThatThrownBy(() -> Grammar.jsonSchema(longer))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the number of characters of the schema's names and constants is 400001; it must be at most"
+                        + " 400000; shorten them, or split the schema");
+    }
+
+    @Test
+    void mutual_references_of_any_of_are_counted_as_work() {
+        String definitions = IntStream.range(0, 100)
+                .mapToObj(i -> "`d%1$d`:{`type`:`object`,`properties`:{`p%1$d`:{`anyOf`:[%2$s]}},`required`:[`p%1$d`]}"
+                        .formatted(
+                                i,
+                                IntStream.range(0, 100)
+                                        .mapToObj("{`$ref`:`#/$defs/d%d`}"::formatted)
+                                        .collect(Collectors.joining(","))))
+                .collect(Collectors.joining(","));
+        assertCountedAsWork("{`$ref`:`#/$defs/d0`,`$defs`:{" + definitions + "}}");
+    }
+
+    @Test
+    void unions_of_the_same_alternatives_are_counted_as_work() {
+        String alternatives = sized("{`anyOf`:[LIST]}", "{`required`:[`a%d`]}", 900);
+        String references = sized("[LIST]", "{`$ref`:`#/$defs/a`,`title`:`%d`}", 900);
+        assertCountedAsWork("{`anyOf`:" + references + ",`$defs`:{`a`:" + alternatives + "}}");
+    }
+
+    @Test
+    void conditions_of_one_property_are_counted_as_work() {
+        String properties = sized("{`properties`:{LIST}}", "`p%d`:{`title`:`a`}", 12);
+        assertCountedAsWork("{`allOf`:[" + String.join(",", Collections.nCopies(420, properties)) + "]}");
+    }
+
+    private static void assertCountedAsWork(String schema) {
+        assertThatThrownBy(() -> Grammar.jsonSchema(schema.replace('`', '"')))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
     }
 
     private static String sized(String schema, String element, int count) {
