@@ -60,4 +60,16 @@ class Utf8DecoderTest {
         decoder.accept(emoji[3] & 0xff, text);
         assertThat(text).hasToString("👍");
     }
+
+    @Test
+    void text_after_a_reset_has_neither_the_incomplete_character_nor_the_ill_formed_bytes_before_it() {
+        Utf8Decoder decoder = new Utf8Decoder();
+        StringBuilder text = new StringBuilder();
+        decoder.accept(0xff, text);
+        decoder.accept(0xf0, text);
+        assertThat(decoder.sawIllFormed()).isTrue();
+        decoder.reset();
+        assertThat(decoder.sawIllFormed()).isFalse();
+        assertThat(decoder.unfinished()).isEmpty();
+    }
 }

@@ -83,4 +83,18 @@ class PromptTileTest {
                         .distinct())
                 .containsExactlyInAnyOrderElementsOf(TILES);
     }
+
+    /** 3 stages of 128 + 128 panel rows of 128 bytes, 1000 bytes for a peer, and 1024 to align the first panel. */
+    @Test
+    void shared_memory_has_the_stages_the_exchange_and_an_alignment() {
+        assertThat(new PromptTile("tile", 128, 1, 1, 3, 1000, 1, 1).sharedBytes())
+                .isEqualTo(98_304 + 1000 + 1024);
+    }
+
+    @Test
+    void pairs_leave_out_a_multiprocessor_without_a_partner() {
+        PromptTile paired = new PromptTile("pair", 128, 1, 2, 3, 0, 1, 1);
+        assertThat(paired.blocks(8192, 8192, 131)).isEqualTo(130);
+        assertThat(paired.blocks(8192, 8192, 1)).isEqualTo(2);
+    }
 }

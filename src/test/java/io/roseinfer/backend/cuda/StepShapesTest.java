@@ -993,4 +993,26 @@ class StepShapesTest {
     void type_depends_on_checkpoint_and_norms(Precision asked, DType checkpoint, boolean rmsNorms, ElementType type) {
         assertThat(ElementType.of(asked, checkpoint, rmsNorms)).isEqualTo(type);
     }
+
+    /** A prompt of 20 tokens, and a row of drafts, which runs as decode rows. */
+    @Test
+    void pages_of_prompts_are_not_those_of_rows_of_drafts() {
+        StepInputs in = new StepInputs(Arena.ofAuto(), new RunnerLimits(4, 64, 16, 8).withMaxSamples(8), 8);
+        SampleRequest request = new SampleRequest(SamplingParams.greedy(), 0, TokenHistory.NONE);
+        in.clear();
+        in.beginRow(0, new int[] {3, 1});
+        for (int i = 0; i < 20; i++) {
+            in.addToken(7);
+        }
+        in.endRow();
+        in.beginRow(40, new int[] {0, 2, 4});
+        for (int i = 0; i < 3; i++) {
+            in.addToken(8);
+        }
+        in.endRow();
+        for (int i = 0; i < 3; i++) {
+            in.sample(20 + i, request);
+        }
+        assertThat(KvPages.of(16).ofPrompts(in, KernelRows.of(in))).isEqualTo(2);
+    }
 }

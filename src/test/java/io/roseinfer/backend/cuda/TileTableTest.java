@@ -169,4 +169,16 @@ class TileTableTest {
                             + type.activations().suffix());
         }
     }
+
+    @Test
+    void last_million_of_a_layer_size_includes_its_fraction() {
+        Size first = TABLE.fastest().getFirst();
+        long last = first.lastMillion() * 1_000_000L + 999_999;
+        TilePlans plans = TABLE.of(last, ElementType.F16);
+        assertThat(first.lines())
+                .allSatisfy(line -> assertThat(plans.fastest(line.firstRow())).isEqualTo(line.plan()));
+        TilePlans next = TABLE.of(last + 1, ElementType.F16);
+        assertThat(TABLE.fastest().get(1).lines())
+                .allSatisfy(line -> assertThat(next.fastest(line.firstRow())).isEqualTo(line.plan()));
+    }
 }

@@ -8,6 +8,7 @@ import io.roseinfer.backend.StepInputs;
 import io.roseinfer.backend.sim.SimFaults.Fault;
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.model.SpecBuilder;
+import java.lang.foreign.Arena;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -46,5 +47,25 @@ class SimFaultsTest {
             runner.await();
             assertThat(System.nanoTime() - startNanos).isGreaterThanOrEqualTo(1_000_000_000L);
         }
+    }
+
+    /** The first two rows continue prompts of several steps. */
+    @Test
+    void fault_is_that_of_a_prompts_first_token_only() {
+        SimFaults faults = new SimFaults(Map.of(3, Fault.ERROR, 4, Fault.NAN));
+        StepInputs inputs = new StepInputs(Arena.ofAuto(), new RunnerLimits(2, 64, 16, 4), 4);
+        inputs.clear();
+        for (int token = 3; token <= 4; token++) {
+            inputs.beginRow(5, new int[1]);
+            inputs.addToken(token);
+            inputs.endRow();
+        }
+        faults.strike(inputs);
+        assertThat(faults.spoils(inputs, 1)).isFalse();
+        inputs.clear();
+        inputs.beginRow(0, new int[1]);
+        inputs.addToken(4);
+        inputs.endRow();
+        assertThat(faults.spoils(inputs, 0)).isTrue();
     }
 }
