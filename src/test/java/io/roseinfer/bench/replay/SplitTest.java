@@ -146,6 +146,32 @@ class SplitTest {
         }
     }
 
+    /** Records when waiting requests should be complete. */
+    private record DeadlineRecorder(List<Long> nanos) implements AdmissionPolicy {
+        @Override
+        public int lookahead() {
+            return 2;
+        }
+
+        @Override
+        public long rank(WaitingRequest waiting, QueueView queue) {
+            nanos.add(waiting.deadlineNanos());
+            return 0;
+        }
+    }
+
+    @Test
+    void request_keeps_its_deadline_on_its_decode_engine() {
+        List<Long> nanos = new ArrayList<>();
+        EngineOptions recorded = options(false)
+                .withScheduler(SchedulerOptions.builder()
+                        .admission(new DeadlineRecorder(nanos))
+                        .build());
+        OfferedRequest request = request(1_000_000, 3).withTraits(OfferedRequest.Traits.NONE.withDeadlineMillis(50));
+        LoadResult unused = run(2, split(1, SLOW, recorded), recorded, FleetPlan.NONE, at(request));
+        assertThat(nanos).hasSize(2).containsOnly(51_000_000L);
+    }
+
     @Test
     void request_belongs_to_both_engines() {
         LoadResult result = apart(SLOW, FleetPlan.NONE, request(0, 3), request(0, 1));
