@@ -426,4 +426,15 @@ class GrammarCursorTest {
         assertThat(likely(grammar, trie(Arrays.copyOf(all, 31)))).isEqualTo(256 + 30);
         assertThat(likely(grammar, trie(all))).isEqualTo(TokenMask.NONE);
     }
+
+    @Test
+    void no_token_is_likely_if_a_special_one_and_a_text_are_allowed() {
+        byte[][] tokens = new byte[257][];
+        for (int i = 0; i < 256; i++) {
+            tokens[i] = new byte[] {(byte) i};
+        }
+        TokenTrie trie = TokenTrie.of(TokenVocabulary.of(tokens, Map.of("<s>", 256)));
+        assertThat(likely(Grammar.lark("start: <s> | \"a\""), trie)).isEqualTo(TokenMask.NONE);
+        assertThat(likely(Grammar.lark("start: <s>"), trie)).isEqualTo(256);
+    }
 }

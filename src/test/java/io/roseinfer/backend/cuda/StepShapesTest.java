@@ -365,6 +365,27 @@ class StepShapesTest {
     }
 
     @Test
+    void slots_of_the_pool_can_be_numbered_by_an_int() {
+        RunnerLimits limits = new RunnerLimits(64, 8192, 16, 1 << 28);
+        assertThat(KvSizing.geometry(GPT2, limits, Long.MAX_VALUE / 2, 0, "device")
+                        .blocks())
+                .isEqualTo(Integer.MAX_VALUE / 16);
+    }
+
+    /** A reserve of 8 % of the free memory is not for the pool. */
+    @Test
+    void scratch_memory_is_to_blame_if_the_pool_would_just_fit_without_it() {
+        RunnerLimits limits = new RunnerLimits(64, 8192, 16, 0);
+        long block = 12 * GPT2.layerBlockBytes(16);
+        long enough = Math.round(64.5 * block / 0.92);
+        assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, enough, 2 * block, "device"))
+                .hasMessageContaining("smaller steps need less");
+        assertThatThrownBy(() -> KvSizing.geometry(GPT2, limits, enough - block, 2 * block, "device"))
+                .message()
+                .doesNotContain("smaller steps need less");
+    }
+
+    @Test
     void pool_holds_a_context_or_at_least_2048_tokens() {
         ModelShape large = ModelShape.of(
                 Families.shape("llama-3.1-8b").orElseThrow(), ElementType.BF16, KvPrecision.AUTO, Shard.WHOLE);
