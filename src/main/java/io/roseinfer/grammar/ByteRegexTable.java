@@ -318,7 +318,7 @@ final class ByteRegexTable {
         ByteRegex[] known = regex.row;
         if (known == null) {
             known = new ByteRegex[classes().count()];
-            GrammarWork.addLanguages(known.length);
+            GrammarWork.addLanguages((long) known.length * Math.max(1, regex.operands.length / 2));
             switch (regex.kind) {
                 case CONCAT -> deriveConcat(regex.operands[0], regex.operands[1], known);
                 case REPEAT -> {
@@ -348,10 +348,14 @@ final class ByteRegexTable {
             case NONE, EMPTY -> none;
             case BYTES -> regex.bytes.contains(classes().representative(byteClass)) ? empty : none;
             default ->
-                regex.kind == Kind.CONCAT && regex.operands[0].kind == Kind.BYTES
+                beginsWithBytes(regex)
                         ? concat(derivative(regex.operands[0], byteClass), regex.operands[1])
                         : row(regex)[byteClass];
         };
+    }
+
+    private static boolean beginsWithBytes(ByteRegex regex) {
+        return regex.kind == Kind.CONCAT && regex.operands[0].kind == Kind.BYTES;
     }
 
     private void deriveConcat(ByteRegex left, ByteRegex right, ByteRegex[] row) {
@@ -385,11 +389,16 @@ final class ByteRegexTable {
     private void deriveOperands(ByteRegex regex, ByteRegex[] row) {
         ByteRegex[][] columns = new ByteRegex[row.length][regex.operands.length];
         long[] hashes = new long[row.length];
-        for (int i = 0; i < row.length; i++) {
-            for (int j = 0; j < regex.operands.length; j++) {
-                columns[i][j] = derivative(regex.operands[j], i);
-                hashes[i] = hashes[i] * 31 + columns[i][j].id;
+        for (int j = 0; j < regex.operands.length; j++) {
+            ByteRegex operand = regex.operands[j];
+            ByteRegex @Nullable [] derivatives = beginsWithBytes(operand) ? null : row(operand);
+            for (int i = 0; i < row.length; i++) {
+                ByteRegex one = derivatives == null ? derivative(operand, i) : derivatives[i];
+                columns[i][j] = one;
+                hashes[i] = hashes[i] * 31 + one.id;
             }
+        }
+        for (int i = 0; i < row.length; i++) {
             int same = 0;
             while (hashes[same] != hashes[i] || !isSame(columns[same], columns[i])) {
                 same++;

@@ -26,6 +26,9 @@ final class DecimalSet {
 
     private static final int DEAD = -1;
 
+    /** Steps of work that a state counts as. */
+    private static final int STATE_STEPS = 8;
+
     /** Every number. */
     static final DecimalSet ALL = build(Shape.START, Shape::next, Shape::isNumber);
 
@@ -302,7 +305,7 @@ final class DecimalSet {
         states.add(start);
         List<int[]> rows = new ArrayList<>();
         for (int i = 0; i < states.size(); i++) {
-            GrammarWork.add(SYMBOLS);
+            GrammarWork.add(STATE_STEPS);
             int[] row = new int[SYMBOLS];
             for (int symbol = 0; symbol < SYMBOLS; symbol++) {
                 S target = step.next(states.get(i), symbol);

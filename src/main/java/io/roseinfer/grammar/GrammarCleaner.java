@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 final class GrammarCleaner {
     private final Map<String, Expression> rules;
     private final Set<String> productive = new HashSet<>();
-    private final Map<Regex, Boolean> empty = new HashMap<>();
 
     private GrammarCleaner(Map<String, Expression> rules) {
         this.rules = rules;
@@ -66,13 +65,31 @@ final class GrammarCleaner {
     private boolean isProductive(@Nullable Expression expression) {
         return switch (expression) {
             case null -> false;
-            case Expression.Terminal(Regex regex) -> !RegexSolver.isEmpty(regex, empty);
+            case Expression.Terminal(Regex regex) -> !RegexSolver.isEmpty(regex);
             case Expression.TokenReference _ -> true;
             case Expression.Reference(String rule) -> productive.contains(rule);
-            case Expression.Sequence(var parts) -> parts.stream().allMatch(this::isProductive);
-            case Expression.Choice(var alternatives) -> alternatives.stream().anyMatch(this::isProductive);
+            case Expression.Sequence(var parts) -> areProductive(parts);
+            case Expression.Choice(var alternatives) -> anyProductive(alternatives);
             case Expression.Repeat(var operand, int min, int _) -> min == 0 || isProductive(operand);
         };
+    }
+
+    private boolean areProductive(List<Expression> parts) {
+        for (Expression part : parts) {
+            if (!isProductive(part)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean anyProductive(List<Expression> alternatives) {
+        for (Expression alternative : alternatives) {
+            if (isProductive(alternative)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static void references(Expression expression, Consumer<String> action) {

@@ -12,8 +12,8 @@ package io.roseinfer.grammar;
  * @param steps the maximum work of compiling: languages made or found, and derivatives
  */
 public record GrammarLimits(int states, long bytes, int rules, long steps) {
-    /** 20,000 states, 64 MiB, 200,000 rules, 2,000,000 steps. */
-    public static final GrammarLimits DEFAULT = new GrammarLimits(20_000, 64L << 20, 200_000, 2_000_000);
+    /** 20,000 states, 64 MiB, 200,000 rules, 1,200,000 steps. */
+    public static final GrammarLimits DEFAULT = new GrammarLimits(20_000, 64L << 20, 200_000, 1_200_000);
 
     /**
      * Creates limits.

@@ -27,7 +27,7 @@ final class GrammarSize {
     static final int REGEX_NODES = 200_000;
 
     /** Maximum states explored to decide whether a regular language is empty. */
-    static final int SOLVER_STATES = 4_000;
+    static final int SOLVER_STATES = 1_000;
 
     /** Maximum digits of a numeric bound on each side of the point. */
     static final int NUMBER_DIGITS = 400;
@@ -42,7 +42,7 @@ final class GrammarSize {
     static final int MULTIPLE_SCALE = 100;
 
     /** Maximum schemas of a document, and after combination. */
-    static final int SCHEMAS = 20_000;
+    static final int SCHEMAS = 10_000;
 
     /** Maximum elements of a keyword whose elements are read one by one, such as {@code properties}. */
     static final int KEYWORD_SIZE = 2_000;
@@ -66,7 +66,7 @@ final class GrammarSize {
     static final int SCHEMA_DEPTH = Limits.JSON_DEPTH;
 
     /** Maximum rules that count elements or properties of one value. */
-    static final int COUNTERS = 20_000;
+    static final int COUNTERS = 10_000;
 
     /** Maximum classes of undeclared property names of one object. */
     static final int NAME_CLASSES = 64;

@@ -2,6 +2,8 @@ package io.roseinfer.grammar;
 
 import io.roseinfer.base.RoseException.BadInput;
 import io.roseinfer.base.WorkCounter;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -10,7 +12,7 @@ import java.util.function.Supplier;
  */
 final class GrammarWork {
     /** Maximum steps of reading a source, and of cleaning a grammar; about 0.1 s. */
-    private static final long READING_STEPS = 500_000;
+    private static final long READING_STEPS = 300_000;
 
     /** Maximum steps of one mask; about 0.7 s. */
     private static final long MASK_STEPS = 2_000_000;
@@ -18,6 +20,7 @@ final class GrammarWork {
     private static final ScopedValue<GrammarWork> CURRENT = ScopedValue.newInstance();
 
     private final WorkCounter counter = new WorkCounter();
+    private final Map<Regex, RegexSolver> solvers = new HashMap<>();
     private final String what;
     private final long max;
     private final boolean countsLanguages;
@@ -59,11 +62,23 @@ final class GrammarWork {
         return ScopedValue.where(CURRENT, this).call(work::get);
     }
 
+    /** Returns the solver of an expression, which knows what it has decided; a new one outside of bounded work. */
+    static RegexSolver solver(Regex regex) {
+        return CURRENT.isBound()
+                ? CURRENT.get().solvers.computeIfAbsent(regex, RegexSolver::new)
+                : new RegexSolver(regex);
+    }
+
     /** Counts steps; without effect outside of bounded work. */
     static void add(long steps) {
         if (CURRENT.isBound()) {
             CURRENT.get().count(steps);
         }
+    }
+
+    /** Throws again if the work has taken too many steps; for a caller that goes on after a failure. */
+    static void requireLeft() {
+        add(0);
     }
 
     /** Counts steps of regular languages; without effect outside of compiling. */

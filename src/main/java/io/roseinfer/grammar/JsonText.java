@@ -9,7 +9,7 @@ import java.util.TreeMap;
 /** Regular languages of JSON's lexemes (RFC 8259). */
 final class JsonText {
     /** Steps of work that one of several texts counts as. */
-    private static final int TEXT_STEPS = 20;
+    private static final int TEXT_STEPS = 10;
 
     private static final CodePointSet CONTROL = CodePointSet.range(0, 0x1F);
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides membership and emptiness of regular languages by derivatives.
@@ -78,8 +79,9 @@ final class RegexSolver {
     private final Map<Long, Integer> derivatives = new HashMap<>();
     private final int any;
     private final int root;
+    private @Nullable Boolean hasNoText;
 
-    private RegexSolver(Regex regex) {
+    RegexSolver(Regex regex) {
         intern(Node.of(Kind.EMPTY));
         intern(Node.of(Kind.NONE));
         any = repeat(chars(CodePointSet.ALL), 0, Regex.Repeat.UNBOUNDED);
@@ -88,7 +90,7 @@ final class RegexSolver {
 
     /** Returns whether a text is in the language. */
     static boolean matches(Regex regex, String text) {
-        RegexSolver solver = new RegexSolver(regex);
+        RegexSolver solver = GrammarWork.solver(regex);
         int state = solver.root;
         for (int i = 0; i < text.length() && state != NONE; i += Character.charCount(text.codePointAt(i))) {
             state = solver.derivative(state, text.codePointAt(i));
@@ -98,39 +100,29 @@ final class RegexSolver {
 
     /** Returns whether the language is certainly empty; false also if that takes too many states to decide. */
     static boolean isEmpty(Regex regex) {
-        return isEmpty(regex, new HashMap<>());
-    }
-
-    /**
-     * Returns the same.
-     *
-     * @param known intersections and complements that have been decided
-     */
-    static boolean isEmpty(Regex regex, Map<Regex, Boolean> known) {
         return switch (regex) {
             case Regex.None() -> true;
             case Regex.Empty(), Regex.Literal(var _) -> false;
             case Regex.Chars(CodePointSet set) -> set.isEmpty();
-            case Regex.Concat(var parts) -> anyEmpty(parts, known);
-            case Regex.Or(var alternatives) -> allEmpty(alternatives, known);
-            case Regex.Repeat(var operand, int min, int _) -> min > 0 && isEmpty(operand, known);
-            case Regex.And(var _), Regex.Not(var _) ->
-                known.computeIfAbsent(regex, key -> new RegexSolver(key).hasNoText());
+            case Regex.Concat(var parts) -> anyEmpty(parts);
+            case Regex.Or(var alternatives) -> allEmpty(alternatives);
+            case Regex.Repeat(var operand, int min, int _) -> min > 0 && isEmpty(operand);
+            case Regex.And(var _), Regex.Not(var _) -> GrammarWork.solver(regex).hasNoText();
         };
     }
 
-    private static boolean anyEmpty(List<Regex> parts, Map<Regex, Boolean> known) {
+    private static boolean anyEmpty(List<Regex> parts) {
         for (Regex part : parts) {
-            if (isEmpty(part, known)) {
+            if (isEmpty(part)) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean allEmpty(List<Regex> alternatives, Map<Regex, Boolean> known) {
+    private static boolean allEmpty(List<Regex> alternatives) {
         for (Regex alternative : alternatives) {
-            if (!isEmpty(alternative, known)) {
+            if (!isEmpty(alternative)) {
                 return false;
             }
         }
@@ -138,9 +130,13 @@ final class RegexSolver {
     }
 
     private boolean hasNoText() {
-        if (nullable.get(root)) {
-            return false;
+        if (hasNoText == null) {
+            hasNoText = !nullable.get(root) && findsNoText();
         }
+        return hasNoText;
+    }
+
+    private boolean findsNoText() {
         GrammarWork.add(nodes.size());
         int[] representatives = representatives();
         // Breadth first: texts are mostly short, while a length limit makes long paths.

@@ -134,6 +134,7 @@ final class SchemaDocument {
         if (!schema.isObject()) {
             return;
         }
+        requireFew(schema.size(), GrammarSize.KEYWORD_SIZE, "keywords of ", pointer.isEmpty() ? "the root" : pointer);
         String base = outer;
         JsonNode id = schema.path(dialect == Dialect.DRAFT_4 ? "id" : "$id");
         boolean ignored = dialect.ignoresSiblingsOfRef() && schema.has("$ref");

@@ -29,7 +29,7 @@ final class SchemaGrammar {
     private record Undeclared(Regex name, Expression value) {}
 
     /** Steps of work that one way to write a property counts as. */
-    private static final int PROPERTY_STEPS = 10;
+    private static final int PROPERTY_STEPS = 8;
 
     /** Steps of work that a document counts as. */
     private static final int DOCUMENT_STEPS = 1_000;

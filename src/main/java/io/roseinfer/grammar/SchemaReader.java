@@ -50,7 +50,7 @@ final class SchemaReader {
     private static final int MAX_DECISIONS = 16;
 
     /** Steps of work that one schema counts as. */
-    private static final int SCHEMA_STEPS = 30;
+    private static final int SCHEMA_STEPS = 25;
 
     private final SchemaDocument document;
     private final Map<All, ValueShape> shapes = new HashMap<>();
@@ -263,6 +263,7 @@ final class SchemaReader {
         try {
             return !emptiness.isCertainlyEmpty(shape);
         } catch (CircularException | BadInput undecided) {
+            GrammarWork.requireLeft();
             return true;
         } finally {
             decisions--;
@@ -338,6 +339,7 @@ final class SchemaReader {
             return emptiness.areDisjoint(left, right);
         } catch (CircularException | BadInput undecided) {
             // The complement decides, and reports what is not supported.
+            GrammarWork.requireLeft();
             return false;
         }
     }

@@ -313,6 +313,15 @@ class GrammarCursorTest {
         assertThat(read(compiled.newCursor(), '"' + "AB:".repeat(3332) + '"')).isFalse();
     }
 
+    @Test
+    void derivatives_of_intersections_count_each_pair_of_operands_as_work() {
+        Grammar intersection = Grammar.lark("start: A\nA: /.*a.{3}/ & /.*b.{4}/ & /.*c.{5}/ & /.*d.{6}/");
+        assertThatThrownBy(() -> CompiledGrammar.compile(
+                        intersection, trie(), new GrammarLimits(20_000, 64L << 20, 200_000, 300_000)))
+                .isInstanceOf(BadInput.class)
+                .hasMessageStartingWith("compiling the grammar takes more than 300000 steps");
+    }
+
     /** The verdict does not depend on time. */
     @Test
     void large_enumeration_is_compiled() {

@@ -175,7 +175,7 @@ class GrammarTextsTest {
         String schemas = "%json {\"type\": \"null\"} ".repeat(600);
         assertThatThrownBy(() -> Grammar.lark("start: " + schemas))
                 .isInstanceOf(BadInput.class)
-                .hasMessageStartingWith("reading the grammar takes more than 500000 steps");
+                .hasMessageStartingWith("reading the grammar takes more than 300000 steps");
     }
 
     private static String nested(int groups) {

@@ -15,10 +15,10 @@ class GrammarWorkTest {
 
     @Test
     void work_beyond_the_limit_fails_with_its_name() {
-        assertThat(GrammarWork.reading(() -> spend(500_000))).isEqualTo(1);
-        assertThatThrownBy(() -> GrammarWork.reading(() -> spend(500_001)))
+        assertThat(GrammarWork.reading(() -> spend(300_000))).isEqualTo(1);
+        assertThatThrownBy(() -> GrammarWork.reading(() -> spend(300_001)))
                 .isInstanceOf(BadInput.class)
-                .hasMessageStartingWith("reading the grammar takes more than 500000 steps (the limit)");
+                .hasMessageStartingWith("reading the grammar takes more than 300000 steps (the limit)");
         assertThatThrownBy(() -> GrammarWork.mask(() -> spend(2_000_001)))
                 .isInstanceOf(BadInput.class)
                 .hasMessageStartingWith("computing a mask of the grammar takes more than 2000000 steps (the limit)");
@@ -26,7 +26,7 @@ class GrammarWorkTest {
 
     @Test
     void source_within_another_one_is_part_of_its_work() {
-        assertThatThrownBy(() -> GrammarWork.reading(() -> spend(300_000) + GrammarWork.reading(() -> spend(300_000))))
+        assertThatThrownBy(() -> GrammarWork.reading(() -> spend(200_000) + GrammarWork.reading(() -> spend(200_000))))
                 .isInstanceOf(BadInput.class);
         assertThat(spend(Long.MAX_VALUE)).isEqualTo(1);
     }

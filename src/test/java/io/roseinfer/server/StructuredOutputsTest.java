@@ -125,8 +125,8 @@ class StructuredOutputsTest {
                 .mapToObj(each -> "\"v" + each + "\"")
                 .collect(Collectors.joining(","));
         Map<String, String> limits = Map.of(
-                "{\"oneOf\":[" + branches + "]}", "500000 steps (the limit)",
-                "{\"allOf\":[" + branches + "]}", "500000 steps (the limit)",
+                "{\"oneOf\":[" + branches + "]}", "300000 steps (the limit)",
+                "{\"allOf\":[" + branches + "]}", "300000 steps (the limit)",
                 "{\"enum\":[" + many + "]}", "elements of /enum is 100000; it must be at most 20000");
         for (Map.Entry<String, String> limit : limits.entrySet()) {
             Answer answer = ask("guided_json", limit.getKey());
