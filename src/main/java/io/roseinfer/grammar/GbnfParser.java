@@ -107,7 +107,7 @@ final class GbnfParser {
             while (!text.accept("\"")) {
                 literal.appendCodePoint(character());
             }
-            return Expression.literal(literal.toString());
+            return Expression.literal(text.literal(literal.toString()));
         }
         if (text.accept("[")) {
             return Expression.terminal(Regex.chars(characterClass()));

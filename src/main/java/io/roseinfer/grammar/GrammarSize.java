@@ -11,7 +11,7 @@ final class GrammarSize {
     /** Maximum characters of the text of a grammar or a schema. */
     static final int TEXT_CHARS = 1 << 20;
 
-    /** Maximum characters of the property names and constants of a schema. */
+    /** Maximum characters of the names and constants of a schema, and of the strings of a grammar. */
     static final int LITERAL_CHARS = 400_000;
 
     /** Maximum characters of a regular expression. */

@@ -9,6 +9,7 @@ final class GrammarText {
     private final String language;
     private final String text;
     private int at;
+    private long literals;
 
     GrammarText(String language, String text) {
         GrammarSize.require(
@@ -18,6 +19,17 @@ final class GrammarText {
                 "at most " + GrammarSize.TEXT_CHARS);
         this.language = language;
         this.text = text;
+    }
+
+    /** Returns a literal; bounds all of them, which are compiled character by character. */
+    String literal(String literal) {
+        literals += literal.length();
+        GrammarSize.require(
+                literals <= GrammarSize.LITERAL_CHARS,
+                "the number of characters of the grammar's strings",
+                literals,
+                "at most " + GrammarSize.LITERAL_CHARS + "; shorten them, or split the grammar");
+        return literal;
     }
 
     boolean isAtEnd() {

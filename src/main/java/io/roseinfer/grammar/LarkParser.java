@@ -414,7 +414,7 @@ final class LarkParser {
     }
 
     private Node string() {
-        String first = quoted();
+        String first = text.literal(quoted());
         if (text.accept("..")) {
             String last = quoted();
             if (first.codePointCount(0, first.length()) != 1

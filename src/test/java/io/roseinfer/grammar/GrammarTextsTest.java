@@ -170,6 +170,17 @@ class GrammarTextsTest {
         assertThatThrownBy(() -> Grammar.lark("start: " + deeper)).hasMessage(message);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"root ::= LIST", "start: LIST"})
+    void long_strings_are_rejected_before_they_are_compiled(String start) {
+        String most = start.replace("LIST", ("\"" + "x".repeat(1_000) + "\" ").repeat(400));
+        assertThat(Grammar.ebnf(most).rules()).isNotEmpty();
+        assertThatThrownBy(() -> Grammar.ebnf(most + "\"x\""))
+                .isInstanceOf(BadInput.class)
+                .hasMessage("the number of characters of the grammar's strings is 400001; it must be at most 400000;"
+                        + " shorten them, or split the grammar");
+    }
+
     @Test
     void schemas_within_lark_count_as_work() {
         String schemas = "%json {\"type\": \"null\"} ".repeat(600);
