@@ -10,8 +10,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.DoubleFunction;
 import java.util.function.DoubleUnaryOperator;
-import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -22,8 +23,12 @@ import java.util.stream.Stream;
  * curve goes through the medians of what remains in each bin, with a stair where they jump.
  *
  * <p>Steps that only decode determine the {@link DecodeAttention}: first one ratio of its costs for all steps, then both costs of each of
- * {@link #BANDS}. Candidates with the smallest deviations win, as does the choice of features that have a cost, so few noisy steps determine
- * no cost. If there are few steps of prompts alone, mixed steps are fitted with them; few mixed steps are not fitted.
+ * {@link #BANDS}. Their curve falls from one band to the next if that is clearly better. Candidates with the smallest deviations win, as
+ * does the choice of features that have a cost, so few noisy steps determine no cost. If there are few steps of prompts alone, mixed steps
+ * are fitted with them; few mixed steps are not fitted.
+ *
+ * <p>A host that launches a step with prompts notices late that the decode step before has ended. Such decode steps do not determine the
+ * fit, and the durations of the steps after them count from the end that the fit gives.
  */
 final class CostFit {
     /** Deviations below this share of the median deviation have the same weight, so that no step determines the fit. */
@@ -52,16 +57,25 @@ final class CostFit {
     /** Factor between the total of measured durations and of their costs beyond which {@link #skew} notes it. */
     private static final double MAX_TOTAL_FACTOR = 1.3;
 
-    /** The measured duration of one step. */
-    record Sample(StepShape shape, double nanos) {}
+    /**
+     * The measured duration of one step.
+     *
+     * @param late whether its end may have been noticed late: it only decodes, and the host launched the step of the next sample, which
+     *     computes prompts, meanwhile
+     */
+    record Sample(StepShape shape, double nanos, boolean late) {
+        Sample(StepShape shape, double nanos) {
+            this(shape, nanos, false);
+        }
+    }
 
     /** The only feature of steps that only decode. */
     private static final int ATTENTION = 0;
 
     private static final int ROUNDS = 12;
 
-    /** {@link DecodeAttention#exponent}. With 2 or 3, costs of recordings on a GPU deviated more. */
-    private static final int EXPONENT = 4;
+    /** {@link DecodeAttention#exponent}. With 2, 3 or 4, costs of recordings on a GPU deviated more. */
+    private static final int EXPONENT = 8;
 
     /** {@link DecodeAttention#rows}: devices split the rows of a step by their number. */
     private static final List<Integer> BANDS = List.of(1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256);
@@ -138,22 +152,24 @@ final class CostFit {
      * @throws BadInput if no step decodes, none has a prompt, or the costs of a kind of steps are not those measured
      */
     static CostTable fit(List<Sample> samples) {
-        List<Sample> mixed =
-                samples.stream().filter(sample -> sample.shape().isMixed()).toList();
-        List<Sample> prompts = samples.stream()
-                .filter(sample -> !sample.shape().isDecode() && !sample.shape().isMixed())
-                .toList();
         List<Sample> decode =
                 samples.stream().filter(sample -> sample.shape().isDecode()).toList();
         if (decode.isEmpty() || decode.size() == samples.size()) {
             throw new BadInput("the run has no step that " + (decode.isEmpty() ? "only decodes" : "computes a prompt")
                     + ", so its cost cannot be estimated; record a run of more requests");
         }
+        List<Sample> onTime = decode.stream().filter(sample -> !sample.late()).toList();
+        CostTable.Formula decodes = decode(onTime.size() >= MIN_STEPS ? onTime : decode);
+        List<Sample> withPrompts = withPrompts(samples, decodes);
+        List<Sample> mixed =
+                withPrompts.stream().filter(sample -> sample.shape().isMixed()).toList();
+        List<Sample> prompts = withPrompts.stream()
+                .filter(sample -> !sample.shape().isMixed())
+                .toList();
         boolean fitsMixed = mixed.size() >= MIN_STEPS;
         List<Sample> others = prompts.size() >= MIN_STEPS
                 ? prompts
                 : Stream.concat(prompts.stream(), mixed.stream()).toList();
-        CostTable.Formula decodes = decode(decode);
         CostTable table = new CostTable(
                 decodes,
                 others(others, decodes.attention()),
@@ -163,6 +179,20 @@ final class CostFit {
         requireLikeMeasured(table, "prompt", prompts.size() >= MIN_STEPS ? prompts : List.of());
         requireLikeMeasured(table, "mixed", fitsMixed ? mixed : List.of());
         return table;
+    }
+
+    /** Returns the steps with prompts; durations after a late end count from the end that the costs of decode steps give. */
+    private static List<Sample> withPrompts(List<Sample> samples, CostTable.Formula decodes) {
+        List<Sample> withPrompts = new ArrayList<>();
+        double late = 0;
+        for (Sample sample : samples) {
+            StepShape shape = sample.shape();
+            if (!shape.isDecode()) {
+                withPrompts.add(new Sample(shape, Math.max(1, sample.nanos() + late)));
+            }
+            late = sample.late() ? sample.nanos() - decodes.nanos(shape.tokens(), shape) : 0;
+        }
+        return withPrompts;
     }
 
     private static void requireLikeMeasured(CostTable table, String kind, List<Sample> samples) {
@@ -205,12 +235,20 @@ final class CostFit {
         Fitted fitted = best(bins);
         ByBand costs = fitted.attention();
         bins.values().forEach(like -> like.forEach(row -> row.setAttention(costs)));
+        CostTable.Formula rising = decode(samples, fitted, slope -> curve(bins, slope));
+        CostTable.Formula byBand = decode(samples, fitted, slope -> curveByBand(bins, slope));
+        return deviation(samples, byBand) <= MAX_RATIO * deviation(samples, rising) ? byBand : rising;
+    }
+
+    /** Fits steps that only decode, with the cost of attention or without. */
+    private static CostTable.Formula decode(List<Sample> samples, Fitted fitted, DoubleFunction<Curve> curve) {
+        ByBand costs = fitted.attention();
         return closest(
                 samples,
-                StepShape::rows,
                 Stream.of(0.0, fitted.slope())
                         .map(slope -> new CostTable.Formula(
-                                curve(bins, slope),
+                                curve.apply(slope),
+                                0,
                                 0,
                                 0,
                                 new DecodeAttention(BANDS, costs.position(), costs.longest(), EXPONENT).times(slope))));
@@ -227,24 +265,28 @@ final class CostFit {
                             shape.tokens(),
                             Math.max(1, sample.nanos() - attention.nanos(shape)),
                             shape.rows(),
-                            shape.attended() - shape.decodeAttended()));
+                            shape.attended() - shape.decodeAttended(),
+                            shape.past()));
         }
         return closest(
                 samples,
-                StepShape::tokens,
-                IntStream.rangeClosed(0, 3)
+                IntStream.range(0, 1 << 3)
                         .mapToObj(features -> slopes(bins, features).perFeature())
-                        .map(slopes -> new CostTable.Formula(curve(bins, slopes), slopes[0], slopes[1], attention)));
+                        .map(slopes -> new CostTable.Formula(
+                                curve(bins, slopes), slopes[0], slopes[1], slopes[2], attention)));
     }
 
-    /** Returns the formula with the smallest deviation from the samples, by their width. */
-    private static CostTable.Formula closest(
-            List<Sample> samples, ToIntFunction<StepShape> width, Stream<CostTable.Formula> formulas) {
-        return formulas.min(Comparator.comparingDouble(formula -> samples.stream()
-                        .mapToDouble(sample -> Math.abs(
-                                sample.nanos() - formula.nanos(width.applyAsInt(sample.shape()), sample.shape())))
-                        .sum()))
+    /** Returns the formula with the smallest deviation from the samples. */
+    private static CostTable.Formula closest(List<Sample> samples, Stream<CostTable.Formula> formulas) {
+        return formulas.min(Comparator.comparingDouble(formula -> deviation(samples, formula)))
                 .orElseThrow();
+    }
+
+    private static double deviation(List<Sample> samples, CostTable.Formula formula) {
+        return samples.stream()
+                .mapToDouble(sample -> Math.abs(
+                        sample.nanos() - formula.nanos(sample.shape().tokens(), sample.shape())))
+                .sum();
     }
 
     private static long octaves(int tokens) {
@@ -284,6 +326,23 @@ final class CostFit {
             before = like;
         }
         return Curve.closestTo(x, y, weights);
+    }
+
+    /** Returns the curve of decode steps, which may fall from one band to the next. */
+    private static Curve curveByBand(Map<Long, List<Row>> bins, double slope) {
+        List<Double> x = new ArrayList<>();
+        List<Double> y = new ArrayList<>();
+        bins.values().stream()
+                .collect(Collectors.groupingBy(like -> like.getFirst().band(), TreeMap::new, Collectors.toList()))
+                .values()
+                .forEach(band -> {
+                    Map<Long, List<Row>> own = new TreeMap<>();
+                    band.forEach(like -> own.put((long) like.getFirst().width, like));
+                    Curve curve = curve(own, slope);
+                    x.addAll(curve.x());
+                    y.addAll(curve.y());
+                });
+        return new Curve(x, y);
     }
 
     /** Adds a point of weight 1, unless the last point has its x. */

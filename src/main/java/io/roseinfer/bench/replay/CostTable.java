@@ -8,9 +8,9 @@ import java.util.Optional;
  *
  * <pre>
  * decode    decode.curve(tokens)   + attention of decode rows
- * prefill   prefill.curve(tokens)  + perRow · rows + perPromptAttended · attended
- * mixed     mixed.curve(tokens)    + perRow · rows + perPromptAttended · attended of prompts + attention of decode rows,
- *           at least the cost of its decode rows, and of its prompts, alone
+ * prefill   prefill.curve(tokens)  + perRow · rows + perPromptAttended · attended + perPast · past
+ * mixed     mixed.curve(tokens)    + perRow · rows + perPromptAttended · attended of prompts + perPast · past
+ *           + attention of decode rows, at least the cost of its decode rows, and of its prompts, alone
  * </pre>
  *
  * <p>If too few mixed steps were measured, one costs as much as prompts of all its tokens, plus the attention of its decode rows. Such a cost
@@ -31,23 +31,30 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
      * @param curve cost by width
      * @param perRow cost per row, at least 0
      * @param perPromptAttended cost per position that a prompt token attends to, at least 0
+     * @param perPast cost per position of {@link StepShape#past}, at least 0
      * @param attention cost of the attention of decode rows
      */
-    record Formula(Curve curve, double perRow, double perPromptAttended, DecodeAttention attention) {
+    record Formula(
+            Curve curve, double perRow, double perPromptAttended, double perPast, DecodeAttention attention) {
         Formula {
-            Check.that(perRow >= 0 && perPromptAttended >= 0, "work that takes less than no time");
+            Check.that(perRow >= 0 && perPromptAttended >= 0 && perPast >= 0, "work that takes less than no time");
         }
 
         double nanos(double width, StepShape shape) {
             return curve.at(width)
                     + perRow * shape.rows()
                     + perPromptAttended * (shape.attended() - shape.decodeAttended())
+                    + perPast * shape.past()
                     + attention.nanos(shape);
         }
 
         private Formula times(double factor) {
             return new Formula(
-                    curve.times(factor), perRow * factor, perPromptAttended * factor, attention.times(factor));
+                    curve.times(factor),
+                    perRow * factor,
+                    perPromptAttended * factor,
+                    perPast * factor,
+                    attention.times(factor));
         }
     }
 
@@ -58,7 +65,7 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
     /** Creates a linear table, with costs per step, token and attended position. */
     public static CostTable linear(double stepNanos, double tokenNanos, double attendedNanos) {
         Formula line =
-                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, DecodeAttention.of(attendedNanos));
+                new Formula(Curve.line(stepNanos, tokenNanos), 0, attendedNanos, 0, DecodeAttention.of(attendedNanos));
         return new CostTable(line, line, Optional.of(line), StepRange.ALL);
     }
 

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * @param rows ascending numbers of rows; the entries at {@code i} apply to at most {@code rows.get(i)} rows, the last to more as well
  * @param perPosition nanoseconds per position of all decode rows, at least 0
  * @param perLongest nanoseconds per position of the longest decode row, at least 0
- * @param exponent 1, which adds both, or 4, which is close to the maximum
+ * @param exponent 1, which adds both, or 4 or 8, which are close to the maximum
  */
 record DecodeAttention(List<Integer> rows, List<Double> perPosition, List<Double> perLongest, int exponent) {
     DecodeAttention {
@@ -32,7 +32,7 @@ record DecodeAttention(List<Integer> rows, List<Double> perPosition, List<Double
                 !rows.isEmpty()
                         && rows.size() == perPosition.size()
                         && rows.size() == perLongest.size()
-                        && (exponent == 1 || exponent == 4),
+                        && (exponent == 1 || exponent == 4 || exponent == 8),
                 "costs of attention without rows");
         Check.that(
                 Stream.concat(perPosition.stream(), perLongest.stream()).allMatch(nanos -> nanos >= 0),
@@ -55,8 +55,14 @@ record DecodeAttention(List<Integer> rows, List<Double> perPosition, List<Double
         if (exponent == 1) {
             return sum + longest;
         }
-        double fourths = sum * sum * sum * sum + longest * longest * longest * longest;
-        return Math.sqrt(Math.sqrt(fourths));
+        double larger = Math.max(sum, longest);
+        if (larger == 0) {
+            return 0;
+        }
+        double ratio = Math.min(sum, longest) / larger;
+        double fourth = ratio * ratio * ratio * ratio;
+        double root = Math.sqrt(Math.sqrt(1 + (exponent == 4 ? fourth : fourth * fourth)));
+        return larger * (exponent == 4 ? root : Math.sqrt(root));
     }
 
     /** Returns the index of the entry that applies to a number of rows. */

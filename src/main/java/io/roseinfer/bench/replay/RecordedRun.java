@@ -365,14 +365,24 @@ public record RecordedRun(
         return 2 * overlapped > steps.size() ? 2 : 1;
     }
 
-    /** Returns the steps with their durations, from the start of a step or the end of the previous one if they overlap. */
-    List<CostFit.Sample> samples() {
+    private List<CostFit.Sample> samples() {
+        return samplesOf(result.steps());
+    }
+
+    /** Returns steps with their durations, from the start of a step or the end of the previous one if they overlap. */
+    static List<CostFit.Sample> samplesOf(List<StepRecord> steps) {
         List<CostFit.Sample> samples = new ArrayList<>();
         long before = Long.MIN_VALUE;
-        for (StepRecord step : result.steps()) {
+        for (int i = 0; i < steps.size(); i++) {
+            StepRecord step = steps.get(i);
             long begin = Math.max(step.get(Fact.START_NANOS), before);
             before = step.endNanos();
-            samples.add(new CostFit.Sample(StepShape.of(step), Math.max(1, before - begin)));
+            StepShape shape = StepShape.of(step);
+            boolean late = shape.isDecode()
+                    && i + 1 < steps.size()
+                    && steps.get(i + 1).get(Fact.START_NANOS) < before
+                    && !StepShape.of(steps.get(i + 1)).isDecode();
+            samples.add(new CostFit.Sample(shape, Math.max(1, before - begin), late));
         }
         return samples;
     }

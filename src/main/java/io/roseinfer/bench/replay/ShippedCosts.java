@@ -35,9 +35,9 @@ import tools.jackson.databind.JsonNode;
  * decode                       {rows[], nanos[]}: the curve of steps that only decode
  * decode_attention             {rows[], per_position[], per_longest[], exponent} of {@link DecodeAttention}
  * other                        {tokens[], nanos[]}: the curve of steps of prompts alone
- * other_per_row, other_per_attended
+ * other_per_row, other_per_attended, other_per_past
  * mixed                        {tokens[], nanos[]}: the curve of steps of prompts and decode rows; absent if they were not measured
- * mixed_per_row, mixed_per_attended, mixed_attention
+ * mixed_per_row, mixed_per_attended, mixed_per_past, mixed_attention; a missing per_past is 0
  * range                        {decode, prompts, mixed, max_context} of {@link StepRange}; a kind is {min_tokens, largest[][tokens, KV
  *                              tokens]}, for prompts {min_tokens, max_tokens}
  * turn, wake                   median nanoseconds outside of steps, as in {@link HostTimes}
@@ -89,7 +89,7 @@ public final class ShippedCosts {
         JsonNode range = root.path("range");
         CostTable costs = new CostTable(
                 new CostTable.Formula(
-                        curve(root.path("decode"), "rows"), 0, 0, attention(root.path("decode_attention"))),
+                        curve(root.path("decode"), "rows"), 0, 0, 0, attention(root.path("decode_attention"))),
                 formula(root, "other"),
                 root.has("mixed") ? Optional.of(formula(root, "mixed")) : Optional.empty(),
                 new StepRange(
@@ -160,6 +160,7 @@ public final class ShippedCosts {
                 curve(root.path(kind), "tokens"),
                 root.path(kind + "_per_row").asDouble(),
                 root.path(kind + "_per_attended").asDouble(),
+                root.path(kind + "_per_past").asDouble(0),
                 attention(root.path(kind + "_attention")));
     }
 

@@ -53,6 +53,18 @@ public record StepShape(
         return rows + draftTokens;
     }
 
+    /**
+     * Returns how many positions a prompt token attends to on average beyond those of prompts of like length from their first token: the
+     * position at which the chunk of a prompt begins.
+     */
+    double past() {
+        if (prefillTokens == 0) {
+            return 0;
+        }
+        double prompts = Math.max(1, samples() - (tokens - prefillTokens));
+        return Math.max(0, (double) (attended - decodeAttended) / prefillTokens - (prefillTokens / prompts + 1) / 2);
+    }
+
     /** Returns whether every row only decodes one token, and verifies its drafts. */
     public boolean isDecode() {
         return prefillTokens == 0 && tokens == samples();

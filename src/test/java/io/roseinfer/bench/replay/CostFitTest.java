@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.metrics.StepRecord.Fact;
 import io.roseinfer.metrics.WritableStep;
 import java.util.ArrayList;
@@ -292,6 +293,109 @@ class CostFitTest {
                 .isCloseTo(16.0 * 64 * 2000, withinPercentage(6));
     }
 
+    /** Returns decode steps, each followed by a mixed step whose launch hides the end of every decode step shorter than it. */
+    private static List<CostFit.Sample> launchedInTurns(double launchNanos) {
+        List<CostFit.Sample> samples = new ArrayList<>(samples(0));
+        for (int i = 0; i < 9000; i++) {
+            StepShape decode = decode(1 + i % 16, 20 + i % 900);
+            StepShape mixed = mixed(2 + i % 16, 64 + i % 200);
+            double late = Math.max(0, launchNanos - truth(decode));
+            samples.add(new CostFit.Sample(decode, truth(decode) + late, true));
+            samples.add(new CostFit.Sample(mixed, 9e6 + 2e3 * mixed.tokens() - late));
+        }
+        return samples;
+    }
+
+    @Test
+    void end_noticed_late_belongs_to_the_next_step() {
+        CostTable table = CostFit.fit(launchedInTurns(2.2e6));
+        for (int rows : List.of(2, 6, 14)) {
+            assertThat(table.nanos(decode(rows, 400)))
+                    .as("%d decode rows", rows)
+                    .isCloseTo(truth(decode(rows, 400)), withinPercentage(2));
+            StepShape mixed = mixed(rows, 128);
+            assertThat(table.nanos(mixed))
+                    .as("%d decode rows and a prompt", rows)
+                    .isCloseTo(9e6 + 2e3 * mixed.tokens(), withinPercentage(2));
+        }
+    }
+
+    /** Of two steps in flight, the host sees the end of the first when it has launched the second. */
+    @Test
+    void only_decode_steps_that_end_after_the_launch_of_a_prompt_began_may_be_late() {
+        StepRecord decode = step(0, 100, 0);
+        assertThat(late(decode, step(60, 100, 64))).containsExactly(true, false);
+        assertThat(late(decode, step(60, 100, 0))).containsExactly(false, false);
+        assertThat(late(decode, step(101, 100, 64))).containsExactly(false, false);
+        assertThat(late(step(0, 100, 64), step(60, 100, 64))).containsExactly(false, false);
+    }
+
+    private static List<Boolean> late(StepRecord... steps) {
+        return RecordedRun.samplesOf(List.of(steps)).stream()
+                .map(CostFit.Sample::late)
+                .toList();
+    }
+
+    /** Returns a step of four decode rows and a prompt of a number of tokens, if any. */
+    private static StepRecord step(long startNanos, long deviceNanos, int promptTokens) {
+        WritableStep step = new WritableStep();
+        step.set(Fact.START_NANOS, startNanos);
+        step.set(Fact.DEVICE_NANOS, deviceNanos);
+        step.set(Fact.ROWS, promptTokens > 0 ? 5 : 4);
+        step.set(Fact.DECODE_ROWS, 4);
+        step.set(Fact.TOKENS, 4 + promptTokens);
+        step.set(Fact.PREFILL_TOKENS, promptTokens);
+        return step;
+    }
+
+    @Test
+    void late_ends_determine_the_costs_if_there_are_few_others() {
+        List<CostFit.Sample> samples = new ArrayList<>(launchedInTurns(0));
+        samples.removeIf(sample -> sample.shape().isDecode() && !sample.late());
+        assertThat(CostFit.fit(samples).nanos(decode(6, 400))).isCloseTo(truth(decode(6, 400)), withinPercentage(5));
+    }
+
+    @Test
+    void chunk_costs_the_positions_before_it() {
+        Random random = new Random(SEED);
+        List<CostFit.Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            samples.add(new CostFit.Sample(decode(8, 20 + i), truth(decode(8, 20 + i))));
+            samples.add(new CostFit.Sample(prompts(1, 16 + i % 300), 2e6 + 1e3 * (i % 300)));
+            StepShape shape = chunk(64 + random.nextInt(200), random.nextInt(4) * 1000);
+            samples.add(new CostFit.Sample(shape, 9e6 + 2e3 * shape.tokens() + 300 * shape.past()));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.nanos(chunk(128, 3000)) - table.nanos(chunk(128, 0)))
+                .isCloseTo(300 * 3000.0, withinPercentage(3));
+    }
+
+    /** Returns a step of 8 decode rows of 100 positions and a chunk of a prompt after a number of positions. */
+    private static StepShape chunk(int tokens, int past) {
+        long attended = (long) tokens * past + (long) tokens * (tokens + 1) / 2;
+        return new StepShape(9, 8 + tokens, tokens, 800 + attended, 800, 100, 0);
+    }
+
+    @Test
+    void past_is_the_position_at_which_a_chunk_begins() {
+        assertThat(chunk(128, 3000).past()).isEqualTo(3000);
+        assertThat(prompts(4, 100).past()).isZero();
+        assertThat(decode(4, 100).past()).isZero();
+    }
+
+    @Test
+    void decode_steps_of_a_larger_band_may_cost_less() {
+        List<CostFit.Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 3200; i++) {
+            int rows = 1 + i % 32;
+            samples.add(new CostFit.Sample(decode(rows, 100), rows <= 16 ? 1.5e6 : 1e6));
+            samples.add(new CostFit.Sample(prompts(1, 16 + i % 100), 2e6));
+        }
+        CostTable table = CostFit.fit(samples);
+        assertThat(table.nanos(decode(16, 100))).isCloseTo(1.5e6, withinPercentage(2));
+        assertThat(table.nanos(decode(17, 100))).isCloseTo(1e6, withinPercentage(2));
+    }
+
     /** The steps of prompts have short decode rows only. */
     @Test
     void decode_rows_attend_at_the_same_cost_beside_prompts() {
@@ -343,6 +447,15 @@ class CostFitTest {
         assertThat(attention.nanos(decodeWith(16, 30_000))).isCloseTo(200 * 30_000, within(2000.0));
         assertThat(attention.nanos(decodeWith(100, 30_000))).isCloseTo(400 * 30_000, within(2000.0));
         assertThat(attention.nanos(prompts(2, 100))).isZero();
+    }
+
+    @Test
+    void larger_exponent_is_closer_to_the_maximum() {
+        for (int exponent : List.of(4, 8)) {
+            DecodeAttention attention = new DecodeAttention(List.of(64), List.of(1.0), List.of(10.0), exponent);
+            assertThat(attention.nanos(decode(10, 1000)))
+                    .isCloseTo(10_000 * Math.pow(2, 1.0 / exponent), withinPercentage(0.01));
+        }
     }
 
     @Test

@@ -92,6 +92,7 @@ public final class RecordCosts {
         curve(root.putObject(kind), "tokens", costs.curve());
         root.put(kind + "_per_row", costs.perRow());
         root.put(kind + "_per_attended", costs.perPromptAttended());
+        root.put(kind + "_per_past", costs.perPast());
         if (kind.equals("mixed")) {
             attention(root.putObject("mixed_attention"), costs.attention());
         }
