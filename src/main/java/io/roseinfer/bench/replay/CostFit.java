@@ -163,9 +163,8 @@ final class CostFit {
         List<Sample> withPrompts = withPrompts(samples, decodes);
         List<Sample> mixed =
                 withPrompts.stream().filter(sample -> sample.shape().isMixed()).toList();
-        List<Sample> prompts = withPrompts.stream()
-                .filter(sample -> !sample.shape().isMixed())
-                .toList();
+        List<Sample> prompts =
+                withPrompts.stream().filter(sample -> !sample.shape().isMixed()).toList();
         boolean fitsMixed = mixed.size() >= MIN_STEPS;
         List<Sample> others = prompts.size() >= MIN_STEPS
                 ? prompts
@@ -284,8 +283,8 @@ final class CostFit {
 
     private static double deviation(List<Sample> samples, CostTable.Formula formula) {
         return samples.stream()
-                .mapToDouble(sample -> Math.abs(
-                        sample.nanos() - formula.nanos(sample.shape().tokens(), sample.shape())))
+                .mapToDouble(sample ->
+                        Math.abs(sample.nanos() - formula.nanos(sample.shape().tokens(), sample.shape())))
                 .sum();
     }
 

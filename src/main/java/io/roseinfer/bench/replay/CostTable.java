@@ -34,8 +34,7 @@ public record CostTable(Formula decode, Formula prefill, Optional<Formula> mixed
      * @param perPast cost per position of {@link StepShape#past}, at least 0
      * @param attention cost of the attention of decode rows
      */
-    record Formula(
-            Curve curve, double perRow, double perPromptAttended, double perPast, DecodeAttention attention) {
+    record Formula(Curve curve, double perRow, double perPromptAttended, double perPast, DecodeAttention attention) {
         Formula {
             Check.that(perRow >= 0 && perPromptAttended >= 0 && perPast >= 0, "work that takes less than no time");
         }

@@ -54,8 +54,8 @@ public record StepShape(
     }
 
     /**
-     * Returns how many positions a prompt token attends to on average beyond those of prompts of like length from their first token: the
-     * position at which the chunk of a prompt begins.
+     * Returns the position at which the chunk of a prompt begins: the mean of what its tokens attend to beyond what they would attend to if
+     * it began at 0. For several prompts, these are assumed to have like lengths.
      */
     double past() {
         if (prefillTokens == 0) {

@@ -320,7 +320,7 @@ class CostFitTest {
         }
     }
 
-    /** Of two steps in flight, the host sees the end of the first when it has launched the second. */
+    /** The host sees the end of a step in flight after it has launched the next one. */
     @Test
     void only_decode_steps_that_end_after_the_launch_of_a_prompt_began_may_be_late() {
         StepRecord decode = step(0, 100, 0);
