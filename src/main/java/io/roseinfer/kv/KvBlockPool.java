@@ -68,7 +68,7 @@ public final class KvBlockPool {
         ranks = next;
     }
 
-    public PrefixCache cache() {
+    PrefixCache cache() {
         return cache;
     }
 

@@ -14,7 +14,7 @@ public final class StopStrings {
     private @Nullable String match;
 
     public StopStrings(List<String> stops) {
-        this.stops = stops;
+        this.stops = List.copyOf(stops);
     }
 
     /** Returns whether a stop string has been found; later text is ignored. */

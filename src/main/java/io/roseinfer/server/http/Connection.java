@@ -293,9 +293,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
             } catch (ClientGone | RejectedExecutionException gone) {
                 // The client has disconnected, or the server was closed.
             } finally {
-                call.call().body().release();
-                finished(call.keepAlive() && complete);
-                calls.decrementAndGet();
+                try {
+                    call.call().body().release();
+                    finished(call.keepAlive() && complete);
+                } finally {
+                    calls.decrementAndGet();
+                }
             }
         });
     }
