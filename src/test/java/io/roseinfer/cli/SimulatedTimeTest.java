@@ -915,7 +915,7 @@ class SimulatedTimeTest {
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce(note));
         assertThat(compared("median_ttft_ms", stallFree))
                 .allSatisfy(output ->
-                        assertThat(output).doesNotContain("The change is below", "no known error", "No compared run"));
+                        assertThat(output).doesNotContain("The change is below", "unknown error", "No compared run"));
     }
 
     @ParameterizedTest
@@ -942,7 +942,7 @@ class SimulatedTimeTest {
 
     @Test
     void change_by_costs_that_are_not_validated_is_noted_in_text_json_and_page() throws IOException {
-        String rest = " have no known error in these runs; measure both before relying on the change";
+        String rest = " have an unknown error in these runs; measure both before relying on the change";
         assertThat(comparedTo("--step-cost-scale=1.1"))
                 .allSatisfy(output -> assertThat(output).containsOnlyOnce("The costs of B" + rest));
         assertThat(comparedTo("--max-batch-size=1", "--model=random:gpt2", "--step-costs=step:4,token:0.05"))
@@ -955,7 +955,7 @@ class SimulatedTimeTest {
             value = {
                 "median_tpot_ms | --prefill-max-tokens=1500 | Changes below the metric's largest error (11.8 %) may be missed",
                 "mean_tpot_ms | --prefill-max-tokens=1500 | No compared run measured mean_tpot_ms",
-                "median_tpot_ms | --prefill-max-batch-size=1 | The costs of B have no known error in these runs"
+                "median_tpot_ms | --prefill-max-batch-size=1 | The costs of B have an unknown error in these runs"
             })
     void missing_change_is_noted_in_text_json_and_page(String metric, String flag, String caution) throws IOException {
         assertThat(compared(metric, flag))

@@ -326,7 +326,7 @@ public final class ComparisonReport {
         Map<String, Double> b = environments.getLast().errors();
         if (a.isEmpty() || b.isEmpty()) {
             String arm = !a.isEmpty() ? " of B" : !b.isEmpty() ? " of A" : "";
-            return Optional.of("The costs" + arm + " have no known error in these runs" + remedy);
+            return Optional.of("The costs" + arm + " have an unknown error in these runs" + remedy);
         }
         OptionalDouble error = Environment.Validation.error(Environment.errors(Stream.of(a, b)), metric);
         if (error.isEmpty()) {
