@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -347,5 +348,33 @@ class BatchOutputTest {
         } catch (IOException closedMeanwhile) {
             return false;
         }
+    }
+
+    @Test
+    void lines_are_held_for_as_long_as_the_first_of_them_may_wait() throws IOException {
+        AtomicLong seconds = new AtomicLong();
+        Path file = folder.resolve("out.jsonl.zst");
+        try (BatchOutput output = BatchOutput.create(file, () -> seconds.get() * 1_000_000_000)) {
+            output.write(line(KEYS.getFirst()));
+            seconds.set(4);
+            output.write(line(KEYS.get(1)));
+            output.rest();
+            assertThat(file).isEmptyFile();
+            seconds.set(5);
+            output.rest();
+            assertThat(Batch.read(file).lines()).hasSize(2);
+        }
+    }
+
+    @Test
+    void line_of_another_format_in_an_incomplete_frame_is_reported_with_its_number_in_the_file() throws IOException {
+        byte[] text = new byte[1 << 20];
+        new Random(1).nextBytes(text);
+        byte[] frame = Zstd.compress(text);
+        Path file = written("out.jsonl.zst");
+        Files.write(file, Arrays.copyOf(frame, frame.length - 1), StandardOpenOption.APPEND);
+        assertThatThrownBy(() -> BatchOutput.resume(file, Clock.system()))
+                .isInstanceOf(BadInput.class)
+                .hasMessageContaining("line " + (LINES + 1) + " of");
     }
 }

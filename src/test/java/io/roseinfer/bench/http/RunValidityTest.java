@@ -9,6 +9,7 @@ import io.roseinfer.bench.http.CallResult.Usage;
 import io.roseinfer.metrics.Summary;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -271,5 +272,20 @@ class RunValidityTest {
                 .hasEntrySatisfying(
                         "ttft_intended",
                         values -> assertThat(Summary.of(values)).isEqualTo(new Summary(200, 70, 70, 70, 70, 70)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10, true", "11, false"})
+    void short_completion_is_explained_by_the_context_only_if_it_ends_there(int context, boolean isExplained) {
+        LoadResult run = run(1, id -> {
+            CallResult whole = call(id, 0.05, new Usage(6, 4, 10));
+            return new CallResult(
+                    id, 6, 5, whole.times(), whole.arrivals(), whole.usage(), whole.server(), whole.error());
+        });
+        RunValidity.Rules rules = new RunValidity.Rules(1, 1, true, false, Optional.empty(), OptionalInt.of(context));
+        assertThat(RunValidity.of(run, rules).reasons())
+                .singleElement()
+                .asString()
+                .contains(isExplained ? "ended at the model's context of 10 tokens" : "it sent 4 tokens, but 5");
     }
 }

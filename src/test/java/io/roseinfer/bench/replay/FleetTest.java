@@ -471,4 +471,23 @@ class FleetTest {
             assertThat(random(seed)).as("seed %d", seed).isEqualTo(result);
         }
     }
+
+    /** The policy wants a further engine at 10 ms and another at 20 ms, and from 30 ms on one less. */
+    @Test
+    void engine_that_was_asked_for_last_is_the_first_whose_start_is_cancelled() {
+        ScalePolicy policy = fleet -> switch ((int) (fleet.nowNanos() / (10 * MILLI))) {
+            case 0 -> 1;
+            case 2 -> 3;
+            default -> 2;
+        };
+        LoadResult result = server(3, RoutingPolicy.pull(), scaled(policy, 35, 10), engine -> MILLISECOND_STEPS)
+                .run(at(3, 0, 60));
+        assertThat(fleet(result).counts())
+                .containsExactly(
+                        new Count(0, 1, 0, 0),
+                        new Count(0.01, 1, 1, 0),
+                        new Count(0.02, 1, 2, 0),
+                        new Count(0.03, 1, 1, 0),
+                        new Count(0.045, 2, 0, 0));
+    }
 }

@@ -65,4 +65,11 @@ class CsvReportTest {
         assertThat(CsvReport.rows(row("seed", "1"), Map.of(), row("invalid", "late")))
                 .isEqualTo(List.of(row("seed", "1", "invalid", "late")));
     }
+
+    @Test
+    void value_with_a_separator_a_quote_or_a_line_end_is_quoted() {
+        BenchResult result = () -> List.of(row("a", "1,2", "b", "say \"so\"", "c", "1\n2", "d", "1\r2", "e", "plain"));
+        assertThat(CsvReport.of(result))
+                .isEqualTo("a,b,c,d,e\r\n\"1,2\",\"say \"\"so\"\"\",\"1\n2\",\"1\r2\",plain\r\n");
+    }
 }
