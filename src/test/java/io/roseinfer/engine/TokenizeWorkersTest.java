@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
@@ -138,5 +139,29 @@ class TokenizeWorkersTest {
                             .tokens())
                     .hasSize(2);
         }
+    }
+
+    @Test
+    void interrupt_of_a_request_does_not_reach_the_next_one() {
+        CountDownLatch begun = new CountDownLatch(1);
+        CompletableFuture<Boolean> nextIsInterrupted = new CompletableFuture<>();
+        LiveRequest first = new LiveRequest(0, Models.request(1, 1), 0, Models.CONTEXT, Optional.empty());
+        LiveRequest next = new LiveRequest(1, Models.request(1, 1), 0, Models.CONTEXT, Optional.empty());
+        TokenizeWorkers workers = new TokenizeWorkers(1, request -> {
+            if (request.equals(next)) {
+                nextIsInterrupted.complete(Thread.currentThread().isInterrupted());
+                return;
+            }
+            begun.countDown();
+            while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+        });
+        workers.submit(first);
+        workers.submit(next);
+        assertThat(begun).satisfies(CountDownLatch::await);
+        workers.remove(first);
+        assertThat(nextIsInterrupted.join()).isFalse();
+        workers.stop(request -> {});
     }
 }

@@ -612,4 +612,17 @@ class StepPlannerTest {
         assertThat(plan.hasReports(0)).isTrue();
         assertThat(plan.sampledTokens(0)).isZero();
     }
+
+    @Test
+    void prompt_that_exceeds_the_budget_and_is_not_split_is_admitted_next_to_decode_rows() {
+        Scheduler scheduler = scheduler(SchedulerOptions.builder().prefillMaxTokens(4));
+        add(scheduler, 1, 10);
+        step(scheduler, StepPlannerTest::prefill);
+        add(scheduler, 6, 10);
+        assertThat(step(scheduler, step -> {
+                    step.decode();
+                    step.prefill(4);
+                }))
+                .isEqualTo("0:1 1:6");
+    }
 }

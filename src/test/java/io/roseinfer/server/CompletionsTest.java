@@ -350,4 +350,20 @@ class CompletionsTest {
         assertThat(card.get("max_model_len").intValue()).isEqualTo(TestServer.SPEC.contextLength());
         assertThat(server.get("/version").body()).isEqualTo("{\"version\":\"1.2.3\"}");
     }
+
+    @Test
+    void running_usage_counts_the_tokens_of_all_choices() throws IOException {
+        ObjectNode body = body("Once").put("max_tokens", 4).put("n", 2).put("stream", true);
+        body.putObject("stream_options").put("include_usage", true).put("continuous_usage_stats", true);
+        List<Integer> tokens = new ArrayList<>();
+        for (String event : TestServer.events(server.complete(body.toString()).body())) {
+            if (!event.equals("[DONE]")) {
+                tokens.add(TestServer.json(event)
+                        .get("usage")
+                        .get("completion_tokens")
+                        .intValue());
+            }
+        }
+        assertThat(tokens).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 8);
+    }
 }

@@ -3,6 +3,7 @@ package io.roseinfer.tokenizer;
 import static io.roseinfer.tokenizer.TrainedVocabulary.added;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.roseinfer.base.WorkCounter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,5 +38,29 @@ class AddedTokensTest {
         Tokenizer tokenizer = SampleTokenizer.with(added(SampleTokenizer.FREE, "<w>", "single_word"));
         assertThat(IntStream.of(tokenizer.encode(text)).anyMatch(id -> id == SampleTokenizer.FREE))
                 .isEqualTo(found);
+    }
+
+    @Test
+    void first_of_the_tokens_that_are_normalized_to_the_same_text_is_used() {
+        List<AddedToken> tokens = List.of(AddedToken.special(1, "<a>"), AddedToken.special(2, "<b>"));
+        Normalizer same = new Normalizer(List.of(new Normalizer.Replace("b", "a")));
+        List<Integer> found = new ArrayList<>();
+        new AddedTokenMatcher(tokens, same)
+                .split(
+                        "<a>",
+                        0,
+                        3,
+                        false,
+                        new AddedTokenMatcher.Parts() {
+                            @Override
+                            public void plain(String text, int from, int to) {}
+
+                            @Override
+                            public void added(AddedToken token) {
+                                found.add(token.id());
+                            }
+                        },
+                        new WorkCounter());
+        assertThat(found).containsExactly(1);
     }
 }

@@ -78,7 +78,7 @@ class StepLaunchesTest {
             Map<String, Integer> integers) {}
 
     /** The launches of a step of a model, in order. */
-    private record Recorded(ModelShape shape, int blockSize, Size size, List<Launch> launches) {}
+    private record Recorded(ModelShape shape, int blockSize, StepBuffers buffers, Size size, List<Launch> launches) {}
 
     /** Records launches of declared kernels. */
     private static final class Recorder implements Launcher.Sink {
@@ -276,7 +276,7 @@ class StepLaunchesTest {
                     if (each == Choice.DRAW && size.samples() > 0) {
                         forward.draw(step, size.samples());
                     }
-                    steps.add(new Recorded(shape, blockSize, size, recorder.take()));
+                    steps.add(new Recorded(shape, blockSize, buffers, size, recorder.take()));
                 }
             }
         }
@@ -445,6 +445,49 @@ class StepLaunchesTest {
                     assertThat(rows).as("%s in %s", launch, size).isIn(size.tokens(), size.samples());
                 }
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void sampled_tokens_are_gathered_from_all_rows_into_rows_of_samples(ElementType weights) {
+        assertThat(steps(weights)).anySatisfy(step -> assertThat(gathers(step)).isNotEmpty());
+        for (Recorded step : steps(weights)) {
+            StepBuffers buffers = step.buffers();
+            assertThat(buffers.sampledRows()).isLessThan(buffers.panelRows());
+            assertThat(gathers(step))
+                    .allSatisfy(launch -> assertThat(launch.integers())
+                            .isEqualTo(Map.of(
+                                    "stride", step.shape().stride(),
+                                    "attendedWidth", step.shape().paddedAttention(),
+                                    "panelRows", buffers.panelRows(),
+                                    "sampledRows", buffers.sampledRows())));
+        }
+    }
+
+    private static List<Launch> gathers(Recorded step) {
+        return step.launches().stream()
+                .filter(launch -> launch.kernel().startsWith("gather"))
+                .toList();
+    }
+
+    /** Its MLP reads the residual stream before attention is added, so that sampled tokens cannot be gathered before it. */
+    @Test
+    void last_block_with_a_parallel_residual_computes_all_tokens() {
+        List<Recorded> parallel = steps(ElementType.BF16).stream()
+                .filter(step -> step.shape().spec().block(0).residual() == BlockSpec.Residual.PARALLEL)
+                .toList();
+        assertThat(parallel)
+                .isNotEmpty()
+                .allSatisfy(step -> assertThat(gathers(step)).isEmpty());
+        for (Recorded step : parallel) {
+            assertThat(step.launches().stream()
+                            .filter(launch -> launch.kernel().startsWith("gemm")
+                                    && !launch.kernel().startsWith("gemm_head"))
+                            .flatMap(launch ->
+                                    Stream.ofNullable(launch.integers().get("rows"))))
+                    .as("%s", step.size())
+                    .containsOnly(step.size().tokens());
         }
     }
 

@@ -167,4 +167,11 @@ class LlamaTest {
                     .containsExactly("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight");
         }
     }
+
+    @Test
+    void attention_bias_includes_that_of_the_output() {
+        try (ModelFiles files = Golden.read("grouped-heads").open()) {
+            assertThat(files.weights().blocks().getFirst().output().bias()).isPresent();
+        }
+    }
 }

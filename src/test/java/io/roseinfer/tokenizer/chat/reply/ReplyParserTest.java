@@ -340,4 +340,13 @@ class ReplyParserTest {
             }
         }
     }
+
+    @ParameterizedTest
+    @CsvSource({"true, false", "false, true"})
+    void white_space_at_the_end_is_content_unless_the_reply_has_reasoning(boolean hasReasoning, boolean isKept) {
+        ReplyFormat format = format(ToolCallFormat.HERMES, ReasoningFormat.QWEN3);
+        assertThat(atEveryCut(format, (hasReasoning ? "<think>Hm.</think>" : "") + "Yes. \n")
+                        .content())
+                .isEqualTo(isKept ? "Yes. \n" : "Yes.");
+    }
 }
