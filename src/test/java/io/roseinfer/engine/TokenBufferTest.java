@@ -200,4 +200,39 @@ class TokenBufferTest {
         assertThat(buffer.stamps()).hasSize(tokens).endsWith(3L * (tokens - 1));
         assertThat(buffer.steps()).hasSize(tokens).endsWith(2L * (tokens - 1));
     }
+
+    /** Reads stamps until the end of a buffer; returns the number of reads with a stamp that was not yet written. */
+    private static int readsUnwritten(TokenBuffer buffer) {
+        int unwritten = 0;
+        while (!buffer.isEnded()) {
+            long[] stamps = buffer.stamps();
+            unwritten += stamps.length > 0 && stamps[stamps.length - 1] == 0 ? 1 : 0;
+        }
+        return unwritten;
+    }
+
+    @Test
+    void concurrent_reader_sees_the_stamps_of_all_delivered_tokens_when_the_buffer_grows() {
+        int tokens = 64 * TokenBuffer.INITIAL_CAPACITY;
+        StepOutputs outputs = new StepOutputs(1);
+        CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> {
+            for (int round = 0; round < ROUNDS / 10; round++) {
+                TokenBuffer buffer = new TokenBuffer(tokens, SamplingParams.greedy(), false);
+                slot.set(buffer);
+                for (int i = 0; i < tokens; i++) {
+                    buffer.write(i, 1, 1, outputs, 0);
+                    buffer.publish(1);
+                }
+                buffer.finish(RequestOutcome.LENGTH, 1);
+                buffer.end();
+            }
+        });
+        int unwritten = 0;
+        while (!writer.isDone()) {
+            TokenBuffer buffer = slot.get();
+            unwritten += buffer == null ? 0 : readsUnwritten(buffer);
+        }
+        writer.join();
+        assertThat(unwritten).isZero();
+    }
 }

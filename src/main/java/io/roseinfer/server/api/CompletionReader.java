@@ -91,7 +91,7 @@ public sealed class CompletionReader permits ChatReader {
             List.of("skip_special_tokens", "spaces_between_special_tokens", "detokenize");
 
     /** Default values of unsupported fields, in addition to null, false, zero and empty. */
-    private static final Map<String, String> DEFAULTS = Map.ofEntries(
+    static final Map<String, String> DEFAULTS = Map.ofEntries(
             Map.entry("modalities", "[\"text\"]"),
             Map.entry("tool_choice", "\"none\""),
             Map.entry("function_call", "\"none\""),
