@@ -651,7 +651,7 @@ class EngineLoopTest {
         Object blocker = new Object();
         LockSupport.setCurrentBlocker(blocker);
         loop.doWork();
-        boolean parked = LockSupport.getBlocker(Thread.currentThread()) != blocker;
+        boolean parked = !blocker.equals(LockSupport.getBlocker(Thread.currentThread()));
         LockSupport.setCurrentBlocker(null);
         return parked;
     }
