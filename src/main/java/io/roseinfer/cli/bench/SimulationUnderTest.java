@@ -30,6 +30,7 @@ import io.roseinfer.observe.Observers;
 import io.roseinfer.scheduler.SchedulerOptions;
 import io.roseinfer.scheduler.policy.Drafter;
 import io.roseinfer.scheduler.policy.Policies;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -94,6 +95,9 @@ final class SimulationUnderTest implements SystemUnderTest {
 
     /** Hexadecimal digits that identify a class. */
     private static final int HASH_DIGITS = 12;
+
+    /** The time without a simulated step after which a warning says where the simulation is. */
+    private static final Duration STALL = Duration.ofSeconds(10);
 
     private final BenchServeFlags flags;
     /** The options by flags; 0 KV blocks are as many as each engine's runner has. */
@@ -244,19 +248,21 @@ final class SimulationUnderTest implements SystemUnderTest {
     @Override
     public LoadResult offer(BenchServeFlags ofRun, OfferedLoad offered, Observers observers) {
         long seed = SplitMix64.at(flags.seed(), runs++);
-        LoadResult result = new SimulatedServer(
-                        new SimulatedServer.Engines(
-                                costs.size(),
-                                this::runner,
-                                options(),
-                                flags.model().routing(),
-                                flags.fleet().plan(costs.size()),
-                                split()),
-                        engine -> flags.simulation()
-                                .times(costs.get(engine), engine == 0 ? seed : SplitMix64.at(seed, engine)),
-                        ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
-                        seed)
-                .run(offered, observers);
+        SimulatedServer server = new SimulatedServer(
+                new SimulatedServer.Engines(
+                        costs.size(),
+                        this::runner,
+                        options(),
+                        flags.model().routing(),
+                        flags.fleet().plan(costs.size()),
+                        split()),
+                engine -> flags.simulation().times(costs.get(engine), engine == 0 ? seed : SplitMix64.at(seed, engine)),
+                ofRun.maxConcurrency().orElse(LoadRun.UNBOUNDED),
+                seed);
+        LoadResult result;
+        try (StallWatch watch = StallWatch.start(STALL, terminal::warning)) {
+            result = server.run(offered, observers.and(Observers.ofSteps(watch)));
+        }
         BackendFlags.changedForSimulation(ofRun)
                 .filter(flag -> !NOT_NAMED.contains(flag))
                 .filter(flag -> !flag.equals("--prefill-max-batch-size") || !hasDefaultPrefillBatch())
