@@ -300,7 +300,7 @@ enum PlantedBug {
     STRICT_ITERATION_ENDS_WITHOUT_A_HEAD(
             "scheduler.Admission",
             "end",
-            Edit.withAnswer("waiting", 0),
+            Edit.withAnswer("waitingCount", 0),
             1,
             "scheduler.FairnessTest#strict_iteration_keeps_its_number_until_it_admits_a_new_request"),
 
