@@ -4,6 +4,21 @@ package io.roseinfer.base;
 public final class ThreadLocation {
     private ThreadLocation() {}
 
+    /** Returns a thread's innermost frame outside of the JDK, which may be of a user's class. */
+    public static String frame(Thread thread) {
+        return innermost(thread.getStackTrace());
+    }
+
+    static String innermost(StackTraceElement... stack) {
+        for (StackTraceElement frame : stack) {
+            if (!frame.getClassName().startsWith("java.")
+                    && !frame.getClassName().startsWith("jdk.")) {
+                return frame.toString();
+            }
+        }
+        return "no code";
+    }
+
     /** Returns the thread's name and its innermost frame in this project, or its innermost frame if there is none. */
     public static String of(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();

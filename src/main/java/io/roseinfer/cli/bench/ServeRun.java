@@ -1,6 +1,7 @@
 package io.roseinfer.cli.bench;
 
 import io.roseinfer.base.RoseException.BadInput;
+import io.roseinfer.base.ThreadLocation;
 import io.roseinfer.bench.http.ClientBaseline;
 import io.roseinfer.bench.http.LoadResult;
 import io.roseinfer.bench.http.RunValidity;
@@ -17,7 +18,6 @@ import io.roseinfer.cli.flags.ReportFlags;
 import io.roseinfer.cli.terminal.Machine;
 import io.roseinfer.cli.terminal.StopSignals;
 import io.roseinfer.cli.terminal.Terminal;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -95,12 +95,8 @@ record ServeRun(ServeCommandLine line, BenchServeOutputFlags results, ReportFlag
     private static void haltIfStuck(Thread running, CountDownLatch ended, int code, Terminal terminal) {
         try {
             if (!ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                String where = Arrays.stream(running.getStackTrace())
-                        .findFirst()
-                        .map(frame -> " in " + frame)
-                        .orElse("");
-                terminal.note("the run did not stop within " + PATIENCE_SECONDS + " s of the signal; it is still"
-                        + where + ", and the process ends without results");
+                terminal.note("the run did not stop within " + PATIENCE_SECONDS + " s of the signal; it is still in "
+                        + ThreadLocation.frame(running) + ", and the process ends without results");
                 Runtime.getRuntime().halt(code);
             }
         } catch (InterruptedException e) {

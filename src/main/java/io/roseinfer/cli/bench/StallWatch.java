@@ -1,5 +1,6 @@
 package io.roseinfer.cli.bench;
 
+import io.roseinfer.base.ThreadLocation;
 import io.roseinfer.metrics.StepRecord;
 import io.roseinfer.observe.StepEvent;
 import io.roseinfer.observe.StepObserver;
@@ -9,23 +10,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Notes where a simulation is if no step ends for a while, as with a policy that does not return. */
+/** Warns where a simulation is if no step ends for a while, as with a policy that does not return. */
 final class StallWatch implements StepObserver, AutoCloseable {
     private final Thread simulating = Thread.currentThread();
     private final AtomicLong steps = new AtomicLong();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Duration patience;
-    private final Consumer<String> note;
+    private final Consumer<String> warning;
     private long stepsBefore;
 
-    StallWatch(Duration patience, Consumer<String> note) {
+    StallWatch(Duration patience, Consumer<String> warning) {
         this.patience = patience;
-        this.note = note;
+        this.warning = warning;
     }
 
     /** Starts watching the calling thread, which runs the simulation, until it is closed. */
-    static StallWatch start(Duration patience, Consumer<String> note) {
-        StallWatch watch = new StallWatch(patience, note);
+    static StallWatch start(Duration patience, Consumer<String> warning) {
+        StallWatch watch = new StallWatch(patience, warning);
         Thread.ofPlatform().daemon().name("stall-watch").start(watch::watch);
         return watch;
     }
@@ -41,8 +42,8 @@ final class StallWatch implements StepObserver, AutoCloseable {
         try {
             while (!closed.await(patience.toNanos(), TimeUnit.NANOSECONDS)) {
                 if (hasStalled()) {
-                    note.accept("no step has ended for " + patience.toSeconds() + " s; the simulation is in "
-                            + innermost(simulating.getStackTrace()) + "; Ctrl-C ends it");
+                    warning.accept("no step has ended for " + patience.toSeconds() + " s; the simulation is in "
+                            + ThreadLocation.frame(simulating) + "; Ctrl-C ends it");
                     return;
                 }
             }
@@ -56,17 +57,6 @@ final class StallWatch implements StepObserver, AutoCloseable {
         long before = stepsBefore;
         stepsBefore = steps.getAcquire();
         return stepsBefore == before;
-    }
-
-    /** Returns the innermost frame outside of the JDK. */
-    static String innermost(StackTraceElement... stack) {
-        for (StackTraceElement frame : stack) {
-            if (!frame.getClassName().startsWith("java.")
-                    && !frame.getClassName().startsWith("jdk.")) {
-                return frame.toString();
-            }
-        }
-        return "no code";
     }
 
     @Override

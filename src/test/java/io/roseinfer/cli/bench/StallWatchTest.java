@@ -31,21 +31,6 @@ class StallWatchTest {
     }
 
     @Test
-    void innermost_frame_is_outside_of_the_jdk() {
-        assertThat(StallWatch.innermost(
-                        frame("jdk.internal.misc.Unsafe"),
-                        frame("java.util.concurrent.Phaser"),
-                        frame("Loop"),
-                        frame("Main")))
-                .isEqualTo("Loop.rank(Loop.java:4)");
-        assertThat(StallWatch.innermost()).isEqualTo("no code");
-    }
-
-    private static StackTraceElement frame(String type) {
-        return new StackTraceElement(type, "rank", "Loop.java", 4);
-    }
-
-    @Test
     void simulation_has_stalled_if_no_step_was_applied_since_the_last_look() {
         StallWatch watch = new StallWatch(Duration.ofHours(1), notes::add);
         assertThat(watch.hasStalled()).isTrue();
